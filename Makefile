@@ -1,0 +1,183 @@
+# hurdle: one makefile, no recursion into folders. `make help` lists what it can do.
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+VERSION  := 0.1.0
+B        ?= build
+CC       ?= cc
+ifeq ($(origin CC),default)
+CC       := cc
+endif
+CFLAGS   ?= -O2 -g
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+BINDIR   ?= $(PREFIX)/bin
+MANDIR   ?= $(PREFIX)/share/man
+Q        := $(if $(V),,@)
+say       = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+, := ,
+is_clang := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+
+# What every object gets; the user's CPPFLAGS and CFLAGS come last, so they win.
+warn := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
+        -Wundef -Wwrite-strings -Wcast-qual -Wimplicit-fallthrough -Wno-missing-field-initializers
+warn += $(if $(WERROR),-Werror)
+harden  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer,\
+           -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64,$(ARCH)),-fcf-protection))
+
+base_cflags = -std=gnu11 -D_GNU_SOURCE -DHURDLE_VERSION='"$(VERSION)"' -I. -MMD -MP $(warn)
+host_cflags = $(base_cflags) $(harden) $(if $(STATIC),,-fPIE) $(pkg_cflags) $(CPPFLAGS) $(CFLAGS)
+host_ldflags = $(if $(STATIC),-static,-pie) $(if $(SANITIZE),-fsanitize=address$(,)undefined) \
+               -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
+# The shim lives in other people's processes: no libc, no TLS, no vector registers, no stack protector
+# (its canary is libc's), and no sanitizer. See docs/hacking.md.
+shim_cflags = $(base_cflags) -O2 -g -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector \
+              -U_FORTIFY_SOURCE -fno-lto -fno-asynchronous-unwind-tables -mgeneral-regs-only -fno-plt \
+              $(if $(is_clang),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -Wno-unused-parameter $(SHIM_CFLAGS)
+shim_ldflags = -nostdlib -shared -Wl,-z,relro,-z,now,-z,noexecstack,--hash-style=both,--build-id=none -Wl,-soname,hurdle-shim.so
+
+packages := jansson libbsd-overlay
+ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+missing := $(strip $(foreach p,$(packages),$(shell pkg-config --exists $(p) || echo $(p))))
+ifneq ($(missing),)
+$(error missing development packages: $(missing). Run contrib/install-deps, or on Debian: apt install libjansson-dev libbsd-dev libseccomp-dev libevent-dev uthash-dev libcriterion-dev bats)
+endif
+pkg_cflags := $(shell pkg-config --cflags $(packages)) -DLIBBSD_OVERLAY
+endif
+# Linked statically even into the dynamic program where the archives exist: each shared library costs a start-up.
+pkg_static := -Wl,-Bstatic -ljansson -lbsd -lmd $(if $(STATIC),,-Wl,-Bdynamic)
+have_archives := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null -Wl,-Bstatic -ljansson -lbsd -lmd -Wl,-Bdynamic 2>/dev/null && echo yes)
+libs := $(if $(have_archives),$(pkg_static),$(shell pkg-config --libs $(packages)))
+have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -static -o /dev/null 2>/dev/null && echo yes)
+
+lib_src   := $(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
+sup_src   := $(wildcard supervisor/*.c)
+scrub_src := envscrub/main.c
+shim_src  := $(wildcard preload/*.c) platform/policy/image.c
+shim_asm  := preload/arch/$(ARCH).S
+
+lib_obj   := $(lib_src:%.c=$(B)/%.o)
+sup_obj   := $(sup_src:%.c=$(B)/%.o) $(B)/platform/mechanism/shim_blob.o
+scrub_obj := $(scrub_src:%.c=$(B)/%.o)
+# The start-up of libc is most of what a small static program costs: 0.7 ms for glibc where cpuid traps, as in virtual machines,
+# 0.05 ms for musl. So scrub-run, which runs before every command, takes musl where its compiler is installed for this machine.
+musl_cc := $(if $(SANITIZE),,$(if $(filter $(ARCH)-%,$(shell musl-gcc -dumpmachine 2>/dev/null)),musl-gcc))
+scrub_musl_obj := $(patsubst %.c,$(B)/musl/%.o,$(wildcard envscrub/*.c) platform/base/str.c platform/base/err.c)
+shim_obj  := $(shim_src:%.c=$(B)/shim/%.o) $(shim_asm:%.S=$(B)/shim/%.o)
+
+all: $(B)/hurdle $(B)/scrub-run $(B)/hurdle-shim.so ## build hurdle, scrub-run and the shim (default)
+
+$(B)/.flags: FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' '$(CC) $(subst ','"'"',$(host_cflags)) $(host_ldflags) $(shim_cflags)' | cmp -s - $@ || \
+	 printf '%s\n' '$(CC) $(subst ','"'"',$(host_cflags)) $(host_ldflags) $(shim_cflags)' > $@
+FORCE:
+
+$(B)/shim/%.o: %.c $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$< (shim))
+	$(Q)$(CC) $(shim_cflags) -c -o $@ $<
+$(B)/shim/%.o: %.S $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,AS,$< (shim))
+	$(Q)$(CC) -I. -MMD -MP -fPIC -c -o $@ $<
+$(B)/hurdle-shim.so: $(shim_obj)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(shim_ldflags) -o $@ $^
+$(B)/hurdle-shim.stripped.so: $(B)/hurdle-shim.so
+	$(Q)strip -o $@ $<
+
+$(B)/%.o: %.c $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(host_cflags) -c -o $@ $<
+$(B)/platform/mechanism/shim_blob.o: platform/mechanism/shim_blob.S $(B)/hurdle-shim.stripped.so
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I$(B) -c -o $@ $<
+
+$(B)/libhurdle.a: $(lib_obj)
+	$(Q)rm -f $@; ar rcs $@ $^
+$(B)/hurdle: $(sup_obj) $(B)/libhurdle.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs)
+scrub_static := $(and $(have_static_libc),$(if $(SANITIZE),,y))
+ifneq ($(musl_cc),)
+$(B)/musl/%.o: %.c $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$< (musl))
+	$(Q)$(musl_cc) $(base_cflags) $(harden) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+$(B)/scrub-run: $(scrub_musl_obj)
+	$(call say,LD,$@)
+	$(Q)$(musl_cc) $(filter-out -pie,$(host_ldflags)) -static -o $@ $^
+else
+$(B)/scrub-run: $(scrub_obj) $(B)/libhurdle.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(if $(scrub_static),$(filter-out -pie,$(host_ldflags)) -static,$(host_ldflags)) -o $@ $^ \
+	  $(if $(scrub_static),$(filter-out -Wl$(,)-Bdynamic,$(libs)),$(libs))
+endif
+
+static: ## one static executable: build/static/hurdle
+	$(Q)$(MAKE) --no-print-directory B=$(B)/static STATIC=1 all
+asan: ## everything under AddressSanitizer and UBSan, in build/asan
+	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' all
+
+# Tests. Criterion programs from tests/unit, small programs that the bats files drive from tests/tools.
+ifneq ($(filter check check-unit check-asan test-unit-programs,$(MAKECMDGOALS)),)
+$(if $(shell pkg-config --exists criterion || echo missing),$(error missing: Criterion. Run contrib/install-deps, or on Debian: apt install libcriterion-dev bats))
+endif
+unit_src  := $(wildcard tests/unit/test_*.c)
+unit_bin  := $(unit_src:%.c=$(B)/%)
+unit_obj  := $(patsubst %.c,$(B)/%.o,$(filter-out $(unit_src),$(wildcard tests/unit/*.c)))
+tool_src  := $(filter-out $(if $(have_static_libc),,%_static.c),$(wildcard tests/tools/*.c))
+tool_bin  := $(tool_src:%.c=$(B)/%)
+run_tests  = HURDLE_BUILD=$(B) tests/run $(if $(K),-k '$(K)')
+
+# The supervisor's pure parts are tested as well, so its objects are a library too, without the one that has main().
+$(B)/libsupervisor.a: $(filter-out $(B)/supervisor/main.o,$(sup_obj))
+	$(Q)rm -f $@; ar rcs $@ $^
+$(unit_bin): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_obj) $(B)/platform/mechanism/shim_blob.o $(B)/libsupervisor.a $(B)/libhurdle.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs) -lcriterion
+$(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $< $(if $(filter %_static,$@),-static) -pthread -ldl
+
+test-unit-programs: $(unit_bin)
+test-tools: $(tool_bin)
+check: all test-unit-programs test-tools ## run every test (K=pattern: only those)
+	$(Q)$(run_tests) all
+check-unit: test-unit-programs $(B)/tests/tools/reap ## unit tests only
+	$(Q)$(run_tests) unit
+check-system: all test-tools ## the real binaries only
+	$(Q)$(run_tests) system
+check-programs: all test-tools ## real software under hurdle only (slow)
+	$(Q)$(run_tests) programs
+check-asan: ## unit tests under AddressSanitizer and UBSan
+	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' check-unit
+lint: ## rooms and arrows, style, static analysis
+	$(Q)tests/lint
+bench: all test-tools ## measure; figures are ratios of one run
+	$(Q)HURDLE_BUILD=$(B) tests/bench/run
+
+# NO_BUILD=1 installs what was built before, and nothing else.
+man_pages := $(wildcard docs/man/*.1 docs/man/*.5 docs/man/*.7)
+man_dest   = $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(1)))
+install: $(if $(NO_BUILD),,all) ## install below DESTDIR and PREFIX
+	install -d '$(DESTDIR)$(BINDIR)'
+	install -m 755 $(B)/hurdle $(B)/scrub-run '$(DESTDIR)$(BINDIR)'
+	$(foreach p,$(man_pages),install -d '$(call man_dest,$(p))' && install -m 644 $(p) '$(call man_dest,$(p))' &&) :
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(BINDIR)/hurdle' '$(DESTDIR)$(BINDIR)/scrub-run' $(foreach p,$(man_pages),'$(call man_dest,$(p))/$(notdir $(p))')
+
+clean: ## remove the build folder
+	rm -rf $(B)
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-asan \
+        lint bench install uninstall
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

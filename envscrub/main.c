@@ -1,0 +1,6 @@
+#include "envscrub/command.h"
+
+int main(int argc, char *argv[])
+{
+	return scrub_run_main(argc, argv);
+}

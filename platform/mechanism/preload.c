@@ -1,0 +1,308 @@
+/*
+ * The shim in every dynamic program of the run. Here it is laid out beside the policy, and proven: a shell is started
+ * under it and told to write where it may not.
+ */
+#include "platform/mechanism/mechanism.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/base/cleanup.h"
+#include "platform/base/sys.h"
+#include "preload/coverage.h"
+
+extern const char shim_blob[], shim_blob_end[];
+
+int preload_coverage(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 ? coverage(fd, 0) : errno == EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE;
+}
+
+const char *uncovered_reason_words(int reason)
+{
+	static const char *const words[UNCOVERED_REASON_COUNT] = {
+		[UNCOVERED_NONE] = "covered",
+		[UNCOVERED_STATIC] = "statically linked",
+		[UNCOVERED_OTHER_CLASS] = "built for another architecture or word size",
+		[UNCOVERED_GO] = "a Go program, which makes its own system calls",
+		[UNCOVERED_SET_ID] = "set-id, so the loader ignores LD_PRELOAD",
+		[UNCOVERED_CAPABILITY] = "has file capabilities, so the loader ignores LD_PRELOAD",
+		[UNCOVERED_PE] = "a Windows program",
+		[UNCOVERED_UNREADABLE] = "not readable, so what it is cannot be told",
+		[UNCOVERED_UNKNOWN_FORMAT] = "of an unknown format",
+		[UNCOVERED_NO_HELLO] = "the shim did not report from it",
+	};
+	return reason >= 0 && reason < UNCOVERED_REASON_COUNT && words[reason] ? words[reason] : "unknown";
+}
+
+/* ---- the files ---- */
+
+static int write_events(struct launch *l, mode_t mode)
+{
+	_cleanup_close_ int fd = openat(l->session.dirfd, WIRE_EVENTS, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0 || fchmod(fd, mode) < 0 || ftruncate(fd, sizeof(struct wire_page)) < 0)
+		return -errno;
+	struct wire_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	page->magic = WIRE_MAGIC;
+	page->size = sizeof *page;
+	l->session.page = page;
+	return 0;
+}
+
+static int write_files(struct launch *l, struct err *err)
+{
+	/* root's commands may run as others, who must be able to read the policy and to report */
+	const bool root = l->host->root;
+	const struct session *s = &l->session;
+	int r = write_new_file_at(s->dirfd, WIRE_SHIM, root ? 0755 : 0700, shim_blob, (size_t)(shim_blob_end - shim_blob));
+	if (r == 0)
+		r = write_new_file_at(s->dirfd, WIRE_IMAGE, root ? 0644 : 0600, l->image, l->image_size);
+	if (r == 0)
+		r = write_events(l, root ? 0666 : 0600);
+	return r < 0 ? err_set(err, r, "cannot write the shim into '%s': %s", s->dir, strerror(-r)) : 0;
+}
+
+/* ---- the proof ---- */
+
+struct proof { unsigned char readable[ARRAY_SIZE(((struct host *)0)->ancestors)]; bool measured; };
+
+/* With the command's rights, and no shim in the way: what a raw system call could read. */
+static void measure_ancestors(const struct host *h, struct proof *proof)
+{
+	for (size_t i = 0; i < h->n_ancestors; i++) {
+		char path[40], byte;
+		snprintf(path, sizeof path, "/proc/%d/environ", (int)h->ancestors[i].pid);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		proof->readable[i] = fd >= 0 && read(fd, &byte, 1) >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	proof->measured = true;
+}
+
+static void __attribute__((noreturn)) proof_child(const struct launch *l, char *const argv[], struct proof *proof)
+{
+	_cleanup_free_ char *preload = strf("LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
+	char *envp[] = { preload, NULL };
+	int null = open("/dev/null", O_RDWR);
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	closefrom(3);
+	session_drop_rights(l->host);
+	if (!proof->measured)
+		measure_ancestors(l->host, proof);
+	alarm(5); /* a shell that hangs is an answer too */
+	execve(argv[0], argv, envp);
+	_exit(127);
+}
+
+/* NULL: proven. Else why not, in words; owned. */
+static char *try_proof(struct launch *l, char *const argv[], const char *canary, struct proof *proof)
+{
+	struct wire_page *page = l->session.page;
+	int status;
+	if (access(argv[0], X_OK) < 0)
+		return strf("%s: %s", argv[0], strerror(errno));
+	int reason = preload_coverage(argv[0]);
+	if (reason)
+		return strf("%s is %s", argv[0], uncovered_reason_words(reason));
+	page->hellos = page->violations = 0;
+	pid_t pid = fork();
+	if (pid == 0)
+		proof_child(l, argv, proof);
+	if (pid < 0)
+		return strf("fork: %s", strerror(errno));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	bool made = access(canary, F_OK) == 0;
+	unlink(canary);
+	if (made)
+		return strf("%s ran under LD_PRELOAD and wrote what the shim should have refused", argv[0]);
+	if (WIFSIGNALED(status))
+		return strf("%s was ended by signal %d under the shim", argv[0], WTERMSIG(status));
+	if (page->hellos == 0)
+		return strf("%s did not load the shim", argv[0]);
+	return page->violations ? NULL : strf("%s loaded the shim, but nothing was refused (exit status %d)", argv[0], WEXITSTATUS(status));
+}
+
+static void keep_measurements(struct host *h, const struct proof *proof)
+{
+	h->ancestors_measured = proof->measured;
+	for (size_t i = 0; i < h->n_ancestors; i++)
+		h->ancestors[i].readable = proof->readable[i];
+}
+
+static void clear_page(struct wire_page *page)
+{
+	memset(page, 0, sizeof *page);
+	page->magic = WIRE_MAGIC;
+	page->size = sizeof *page;
+}
+
+int preload_prove(struct launch *l, struct err *err)
+{
+	struct host *h = l->host;
+	_cleanup_free_ char *canary = strf("%s/" WIRE_CANARY, l->session.dir), *why = NULL;
+	char *const shell[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "true >\"$1\"" }, (char[]){ "sh" }, canary, NULL };
+	char *const touch[] = { (char[]){ "/usr/bin/touch" }, canary, NULL }, *const touch2[] = { (char[]){ "/bin/touch" }, canary, NULL };
+	char *const *const programs[] = { shell, touch, touch2 };
+
+	int r = write_files(l, err);
+	if (r < 0)
+		return r;
+	struct proof *proof = mmap(NULL, sizeof *proof, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (proof == MAP_FAILED)
+		return err_set(err, -errno, "cannot map memory: %s", strerror(errno));
+	host_list_ancestors(h);
+	for (size_t i = 0; i < ARRAY_SIZE(programs) && !(i && !why); i++) {
+		char *first = why;
+		why = try_proof(l, programs[i], canary, proof);
+		if (!why)
+			host_set(h, CAP_SHIM, true, "%s under the shim: write refused", programs[i][0]);
+		else if (first) { /* the shell's reason says most */
+			free(why);
+			why = first;
+			continue;
+		}
+		free(why ? NULL : first);
+	}
+	keep_measurements(h, proof);
+	munmap(proof, sizeof *proof);
+	clear_page(l->session.page);
+	if (why) {
+		host_set(h, CAP_SHIM, false, "%s", why);
+		h->shim_failure = TAKE_PTR(why);
+	}
+	return 0;
+}
+
+/* ---- the mechanism ---- */
+
+static bool preload_available(struct host *h, const struct policy *p, char **ret_evidence)
+{
+	if (p->scrub_only) {
+		*ret_evidence = xstrdup("not used: the environment alone is asked for");
+		return false;
+	}
+	*ret_evidence = xstrdup(h->caps[CAP_SHIM].evidence ? h->caps[CAP_SHIM].evidence : "not tried");
+	return h->caps[CAP_SHIM].available;
+}
+
+static void say_common(const struct host *h, struct strv *caveats)
+{
+	strv_add(caveats, "whatever makes system calls without libc goes past it");
+	if (!h->caps[CAP_PROC].available)
+		strv_add(caveats, "without /proc, paths through symlinks are refused for writing");
+}
+
+static enum extent holds_write(const struct host *h, struct strv *caveats)
+{
+	say_common(h, caveats);
+	strv_add(caveats, "a symlink swapped while fopen, mkstemp and their kind look twice wins");
+	return HOLDS_WHOLE;
+}
+
+static enum extent holds_names(const struct host *h, struct strv *caveats)
+{
+	if (!h->caps[CAP_BIRTH_TIME].available)
+		strv_add(caveats, "without birth times, protected names are held only at the top of the working directory, in HOME and in repositories found at the start");
+	return holds_write(h, caveats);
+}
+
+static enum extent holds_read(const struct host *h, struct strv *caveats)
+{
+	say_common(h, caveats);
+	strv_add(caveats, "names and stat stay visible");
+	strv_add(caveats, "nftw, glob and scandir list what lies below a directory that may be read");
+	strv_add(caveats, "another hard link to the file reads it");
+	return HOLDS_WHOLE;
+}
+
+static enum extent holds_network(const struct host *h, const struct policy *p, struct strv *caveats)
+{
+	if (p->net != NET_OFF)
+		return HOLDS_NOT;
+	say_common(h, caveats);
+	strv_add(caveats, "names are still looked up: the resolver is inside libc");
+	strv_add(caveats, "loopback is allowed");
+	return HOLDS_WHOLE;
+}
+
+static enum extent preload_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+{
+	switch (r->guarantee) {
+	case G_fs_write:
+	case G_fs_write_deny:  return holds_write(h, caveats);
+	case G_fs_write_names: return holds_names(h, caveats);
+	case G_fs_read_deny:
+	case G_fs_read_names:  return holds_read(h, caveats);
+	case G_fs_metadata:
+	case G_fs_exec:        say_common(h, caveats); return HOLDS_WHOLE;
+	case G_net_egress:     return holds_network(h, p, caveats);
+	case G_net_unix:
+		say_common(h, caveats);
+		strv_add(caveats, "abstract sockets, and those that libc connects to itself (syslog, name service), are not judged");
+		return HOLDS_WHOLE;
+	case G_env_ancestors:  say_common(h, caveats); return HOLDS_WHOLE;
+	case G_exec_coverage:
+		strv_add(caveats, p->strict ? "static, Go and other-architecture programs are refused where the shim sees them start"
+					    : "static, Go and other-architecture programs run outside the rules, and are reported");
+		return p->strict ? HOLDS_WHOLE : HOLDS_NOT;
+	default:
+		return HOLDS_NOT;
+	}
+}
+
+static char *preload_profile(const struct policy *p, struct host *h)
+{
+	struct str s = STR_INIT;
+	(void)h;
+	str_add(&s, "LD_PRELOAD in every program; rules in the order of decision:\n");
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].path) {
+			str_addf(&s, "%-16s %s ", rule_kind_name(p->rules[i].kind), p->rules[i].pattern ? "pattern" : "path   ");
+			str_add_escaped(&s, p->rules[i].path);
+			str_add(&s, "  (");
+			str_add_escaped(&s, p->rules[i].origin);
+			str_add(&s, ")\n");
+		}
+	str_addf(&s, "network: %s\n", p->net == NET_OFF ? "loopback only" : "not restricted by the shim");
+	str_addf(&s, "programs that the shim cannot enter: %s\n", p->strict ? "refused" : "run, and reported");
+	return str_take(&s);
+}
+
+static int preload_prepare(struct launch *l, struct err *err)
+{
+	(void)err;
+	if (l->policy->scrub_only || !l->session.page)
+		return 0;
+	struct str s = STR_INIT;
+	str_addf(&s, "LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
+	if (strv_has(&l->policy->env_keep, "LD_PRELOAD"))
+		for (char *const *e = l->environ; *e; e++)
+			if (strncmp(*e, "LD_PRELOAD=", 11) == 0 && (*e)[11])
+				str_addf(&s, ":%s", *e + 11);
+	_cleanup_free_ char *entry = str_take(&s);
+	strv_add(&l->extra_env, entry);
+	/* ticket 0 is the command's own */
+	strv_add(&l->extra_env, WIRE_TICKET_VARIABLE "=0");
+	struct wire_ticket *t = &l->session.page->ticket[0];
+	strlcpy(t->program, l->program, sizeof t->program);
+	t->state = preload_coverage(l->program) ? TICKET_UNCOVERED : TICKET_TAKEN;
+	l->session.page->tickets = 1;
+	return 0;
+}
+
+const struct mechanism mechanism_preload = {
+	.name = "preload", .what = "checks in every dynamic program, between it and libc", .level = LEVEL_APPLICATION,
+	.available = preload_available, .holds = preload_holds, .prepare = preload_prepare, .profile = preload_profile,
+};

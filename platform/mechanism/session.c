@@ -1,0 +1,208 @@
+/*
+ * The session: what is around the command on any host. A private directory, no inherited descriptors, no capability
+ * that undoes a sandbox, no_new_privs, and an end that leaves no process behind.
+ */
+#include "platform/mechanism/mechanism.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "platform/base/cleanup.h"
+#include "platform/base/sys.h"
+
+/* ---- the directory ---- */
+
+/* The shim is mapped executable from here, and a loader splits its path at spaces and colons. */
+static bool usable_parent(const char *path)
+{
+	struct statvfs v;
+	struct stat st;
+	if (path[0] != '/' || strpbrk(path, " :\n\t") || strlen(path) > 120 || stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	return access(path, W_OK | X_OK) == 0 && statvfs(path, &v) == 0 && !(v.f_flag & ST_NOEXEC);
+}
+
+static int try_parent(struct session *s, const char *parent, bool for_root)
+{
+	if (!parent || !usable_parent(parent))
+		return -ENOENT;
+	_cleanup_free_ char *real = realpath(parent, NULL);
+	if (!real || strpbrk(real, " :\n\t"))
+		return -ENOENT;
+	_cleanup_free_ char *dir = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
+	if (!mkdtemp(dir))
+		return -errno;
+	/* root's commands may become another user, who must still reach the shim */
+	if (for_root && chmod(dir, 0711) < 0) {
+		int r = -errno;
+		rmdir(dir);
+		return r;
+	}
+	s->dir = TAKE_PTR(dir);
+	return 0;
+}
+
+static int make_tmp(struct session *s, struct err *err)
+{
+	s->tmpdir = strf("%s/" WIRE_TMP, s->dir);
+	if (mkdir(s->tmpdir, 0700) < 0)
+		return err_set(err, -errno, "cannot make the private temporary directory '%s': %s", s->tmpdir, strerror(errno));
+	s->dirfd = open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return s->dirfd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->dir, strerror(errno)) : 0;
+}
+
+int session_open(struct session *s, const struct policy *p, bool for_root, struct err *err)
+{
+	(void)p;
+	const char *wanted = getenv("CLAUDE_CODE_TMPDIR") ? getenv("CLAUDE_CODE_TMPDIR") : getenv("CLAUDE_TMPDIR");
+	const char *const parents[] = { wanted, getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
+	s->dirfd = -1;
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
+		if (try_parent(s, parents[i], for_root) == 0)
+			return make_tmp(s, err);
+	int r = err_set(err, -EACCES, "cannot make a private directory in $TMPDIR, /tmp, /var/tmp, $XDG_RUNTIME_DIR or /dev/shm");
+	err_hint(err, "set TMPDIR to a directory that you can write to, whose path has no space or colon, and whose file system is not noexec");
+	return r;
+}
+
+void session_close(struct session *s)
+{
+	if (s->page)
+		munmap(s->page, sizeof *s->page);
+	if (s->dirfd >= 0 && s->dir)
+		close(s->dirfd);
+	if (s->dir)
+		remove_tree(s->dir);
+	free(s->dir);
+	free(s->tmpdir);
+	*s = (struct session){ .dirfd = -1 };
+}
+
+/* ---- rights ---- */
+
+static const unsigned dropped_caps[] = {
+#define CAPABILITY_ROW(number, name, what) number,
+#include "platform/mechanism/caps.def"
+#undef CAPABILITY_ROW
+};
+
+/* Ambient ones first: they would come back at exec. The bounding set keeps set-id root programs from regaining them. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	for (size_t i = 0; i < ARRAY_SIZE(dropped_caps); i++) {
+		unsigned n = dropped_caps[i], bit = 1u << (n % 32);
+		if (prctl(PR_CAPBSET_READ, n, 0, 0, 0) == 1 && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0 && errno != EPERM)
+			return -errno;
+		data[n / 32].effective &= ~bit;
+		data[n / 32].permitted &= ~bit;
+		data[n / 32].inheritable &= ~bit;
+	}
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+int session_drop_rights(const struct host *h)
+{
+	if (h->root) {
+		int r = drop_capabilities();
+		if (r < 0)
+			return r;
+	}
+	/* where the kernel lacks it, priv.escalation says so */
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return 0;
+}
+
+/* ---- descriptors and signals ---- */
+
+static bool passed(const struct launch *l, int fd)
+{
+	for (size_t i = 0; i < l->n_pass_fds; i++)
+		if (l->pass_fds[i] == fd)
+			return true;
+	return false;
+}
+
+/* From each kept descriptor to the next; close_range where the kernel has it, else what /proc lists (libbsd's closefrom). */
+static void close_inherited(const struct launch *l)
+{
+	int from = 3;
+	for (;;) {
+		int next = -1;
+		for (size_t i = 0; i < l->n_pass_fds; i++)
+			if (l->pass_fds[i] >= from && (next < 0 || l->pass_fds[i] < next))
+				next = l->pass_fds[i];
+		if (next < 0)
+			break;
+		for (int fd = from; fd < next; fd++)
+			close(fd);
+		from = next + 1;
+	}
+	closefrom(from);
+	for (size_t i = 0; i < l->n_pass_fds; i++)
+		if (passed(l, l->pass_fds[i]))
+			fcntl(l->pass_fds[i], F_SETFD, 0);
+}
+
+static int session_enter(struct launch *l, struct err *err)
+{
+	close_inherited(l);
+	int r = session_drop_rights(l->host);
+	return r < 0 ? err_set(err, r, "cannot drop capabilities: %s", strerror(-r)) : 0;
+}
+
+/* ---- what it holds ---- */
+
+static enum extent session_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+{
+	(void)p;
+	if (r->guarantee == G_priv_escalation)
+		return h->caps[CAP_NO_NEW_PRIVS].available ? HOLDS_WHOLE : HOLDS_NOT;
+	return HOLDS_NOT;
+	(void)caveats;
+}
+
+static bool session_available(struct host *h, const struct policy *p, char **ret_evidence)
+{
+	(void)p;
+	bool nnp = host_has(h, CAP_NO_NEW_PRIVS);
+	host_has(h, CAP_SUBREAPER);
+	*ret_evidence = strf("%s; %s", h->caps[CAP_NO_NEW_PRIVS].evidence, h->caps[CAP_SUBREAPER].evidence);
+	return nnp || true;
+}
+
+static char *session_profile(const struct policy *p, struct host *h)
+{
+	struct str s = STR_INIT;
+	(void)p;
+	str_add(&s, "private directory: TMPDIR or /tmp or the first of its kind, mode 0700, removed at the end\n"
+		    "inherited descriptors: closed from 3 up\n"
+		    "no_new_privs: set\n");
+	if (h->root) {
+		str_add(&s, "capabilities dropped, from the bounding set too:");
+#define CAPABILITY_ROW(number, name, what) str_add(&s, " " name);
+#include "platform/mechanism/caps.def"
+#undef CAPABILITY_ROW
+		str_add(&s, "\n");
+	}
+	str_add(&s, "at the end: SIGTERM to what is left, SIGKILL 5 seconds later\n");
+	return str_take(&s);
+}
+
+const struct mechanism mechanism_session = {
+	.name = "session", .what = "private TMPDIR, no inherited descriptors, no_new_privs, fewer capabilities", .level = LEVEL_KERNEL,
+	.available = session_available, .holds = session_holds, .enter = session_enter, .profile = session_profile,
+};

@@ -1,0 +1,11 @@
+/* Between defaults.c and its neighbours caches.c and repositories.c. */
+#pragma once
+#include "platform/policy/policy.h"
+
+/* One literal rule of the built-in layer. 0, or a negative errno with words. */
+int default_rule(struct policy *p, enum rule_kind kind, const char *text, struct err *err);
+/* Does some write root hold path (real, absolute)? */
+bool default_is_writable(const struct policy *p, const char *path);
+
+int default_add_caches(struct policy *p, struct err *err);       /* caches.c */
+int default_add_repositories(struct policy *p, struct err *err); /* repositories.c */

@@ -1,0 +1,471 @@
+/* The matcher over the compiled policy. Freestanding: no libc, no allocation, no state. See image.h. */
+#include "platform/policy/image.h"
+
+enum { ALL_SLOTS = SLOT_MOVE_PROTECT + 1 };
+#define HASH_START 0x811c9dc5u
+#define BIT(n) (1u << (n))
+
+static const void *at(const struct image *img, uint32_t offset)
+{
+	return (const char *)img + offset;
+}
+
+static unsigned char fold(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static uint32_t hash_step(uint32_t h, char c)
+{
+	return ((h << 5) | (h >> 27)) + fold(c);
+}
+
+/* The rolling sum is cheap and weak; the multiplication spreads it over the table. */
+static uint32_t hash_end(uint32_t h)
+{
+	h *= 0x9e3779b1u;
+	return h ^ (h >> 15);
+}
+
+uint32_t image_hash(const char *text, size_t len)
+{
+	uint32_t h = HASH_START;
+	for (size_t i = 0; i < len; i++)
+		h = hash_step(h, text[i]);
+	return hash_end(h);
+}
+
+static bool same(const char *a, const char *b, size_t len, bool icase)
+{
+	for (size_t i = 0; i < len; i++)
+		if (a[i] != b[i] && (!icase || fold(a[i]) != fold(b[i])))
+			return false;
+	return true;
+}
+
+/* ---- glob ---- */
+
+/* A set at p ("[...]"): its end in *ret_end; true when c is in it. A "[" that is never closed is itself. */
+static bool glob_set(const char *p, const char *end, char c, bool icase, const char **ret_end)
+{
+	const char *s = p + 1;
+	bool negated = s < end && (*s == '!' || *s == '^'), found = false;
+	unsigned char want = icase ? fold(c) : (unsigned char)c;
+
+	if (negated)
+		s++;
+	for (const char *first = s; s < end && (*s != ']' || s == first); s++) {
+		unsigned char low = icase ? fold(*s) : (unsigned char)*s, high = low;
+		if (s + 2 < end && s[1] == '-' && s[2] != ']') {
+			s += 2;
+			high = icase ? fold(*s) : (unsigned char)*s;
+		}
+		found |= want >= low && want <= high;
+	}
+	if (s >= end) {
+		*ret_end = p + 1;
+		return c == '[';
+	}
+	*ret_end = s + 1;
+	return found != negated;
+}
+
+/* One component against one component: * with the usual back-up to the last star. */
+static bool glob_component(const char *p, const char *pe, const char *s, const char *se, bool icase)
+{
+	const char *star = NULL, *retry = NULL;
+
+	while (s < se) {
+		const char *next = p + 1;
+		bool ok = false;
+		if (p < pe && *p == '*') {
+			star = p++;
+			retry = s;
+			continue;
+		}
+		if (p < pe && *p == '?')
+			ok = true;
+		else if (p < pe && *p == '[')
+			ok = glob_set(p, pe, *s, icase, &next);
+		else if (p + 1 < pe && *p == '\\')
+			ok = same(p + 1, s, 1, icase), next = p + 2;
+		else if (p < pe)
+			ok = same(p, s, 1, icase);
+		if (ok) {
+			p = next;
+			s++;
+		} else if (star) {
+			p = star + 1;
+			s = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (p < pe && *p == '*')
+		p++;
+	return p == pe;
+}
+
+static const char *component_end(const char *s, const char *end)
+{
+	while (s < end && *s != '/')
+		s++;
+	return s;
+}
+
+static bool double_star(const char *p, const char *pe)
+{
+	return pe - p == 2 && p[0] == '*' && p[1] == '*';
+}
+
+/*
+ * Whole paths, component by component. Only the last "**" needs to be remembered: whatever an earlier one could take, the
+ * later one can take too.
+ */
+bool glob_match(const char *p, size_t pattern_len, const char *s, size_t path_len, bool icase)
+{
+	const char *pe = p + pattern_len, *se = s + path_len, *star = NULL, *retry = NULL;
+
+	for (;;) {
+		while (p < pe && *p == '/')
+			p++;
+		while (s < se && *s == '/')
+			s++;
+		const char *pc = component_end(p, pe), *sc = component_end(s, se);
+		if (p < pe && double_star(p, pc)) {
+			star = p = pc;
+			retry = s;
+			if (p == pe)
+				return true;
+			continue;
+		}
+		if (p == pe && s == se)
+			return true;
+		if (p < pe && s < se && glob_component(p, pc, s, sc, icase)) {
+			p = pc;
+			s = sc;
+			continue;
+		}
+		if (!star || retry >= se)
+			return false;
+		retry = component_end(retry, se);
+		while (retry < se && *retry == '/')
+			retry++;
+		p = star;
+		s = retry;
+	}
+}
+
+/* ---- the walk ---- */
+
+struct hit { uint32_t rule, len; }; /* len: of the prefix that it was found at */
+
+struct walk {
+	const struct image *img;
+	const char *path;
+	uint32_t len;
+	uint32_t slots;           /* what to look for */
+	struct hit hit[ALL_SLOTS]; /* the deepest of each slot */
+	uint32_t shallow_allow;   /* shallowest SLOT_ALLOW_WRITE */
+	uint32_t holder_len;      /* of SLOT_PROTECT or SLOT_MOVE_PROTECT */
+	uint8_t flags;            /* of the nodes on the way */
+	bool in_node_modules;
+	const struct image_node *parent; /* node of the directory that holds the component at hand; NULL: no rule goes there */
+	const struct image_node *last, *holder; /* node of the whole path; node of the holder */
+};
+
+static const struct image_node *find_child(const struct image *img, uint32_t parent, const char *name, uint32_t len, uint32_t name_hash)
+{
+	const struct image_node *table = at(img, img->nodes);
+	uint32_t hash = node_hash(parent, name_hash);
+	for (uint32_t i = hash & img->node_mask;; i = (i + 1) & img->node_mask) {
+		const struct image_node *n = &table[i];
+		if (!(n->flags & NODE_USED))
+			return NULL;
+		if (n->hash == hash && n->parent == parent && n->name_len == len && same(at(img, n->name), name, len, n->flags & NODE_ICASE))
+			return n;
+	}
+}
+
+static void record(struct walk *w, unsigned slot, uint32_t rule, uint32_t len)
+{
+	struct hit *h = &w->hit[slot];
+	if (slot == SLOT_ALLOW_WRITE && len < w->shallow_allow)
+		w->shallow_allow = len;
+	if (h->rule == IMAGE_NONE || len >= h->len)
+		*h = (struct hit){ rule, len };
+}
+
+static void visit_node(struct walk *w, const struct image_node *n, uint32_t len)
+{
+	if (n->flags & (NODE_INTERNAL | NODE_TMPDIR))
+		w->flags = n->flags;
+	for (unsigned slot = 0; slot < SLOT_COUNT && n->has >> slot; slot++)
+		if (n->has & BIT(slot))
+			record(w, slot, n->rule[slot], len);
+}
+
+static void try_pattern(struct walk *w, const struct image_pattern *p, uint32_t end, uint32_t component)
+{
+	if (!(w->slots & BIT(p->slot)) || (p->flags & PATTERN_TREE) || (w->in_node_modules && (p->flags & PATTERN_NOT_IN_NODE_MODULES)))
+		return;
+	if ((p->slot == SLOT_MOVE || p->slot == SLOT_MOVE_PROTECT) && end != w->len)
+		return;
+	if (!glob_match(at(w->img, p->text), p->text_len, w->path, end, p->flags & PATTERN_ICASE))
+		return;
+	if ((p->slot == SLOT_PROTECT || p->slot == SLOT_MOVE_PROTECT) && w->hit[p->slot].rule == IMAGE_NONE)
+		w->holder_len = component > 1 ? component - 1 : 1, w->holder = w->parent;
+	record(w, p->slot, p->rule, end);
+}
+
+static void try_bucket(struct walk *w, uint32_t hash, uint32_t end, uint32_t component)
+{
+	const struct image *img = w->img;
+	if (!(img->bloom[(hash >> 6) & 3] >> (hash & 63) & 1))
+		return;
+	const uint32_t *heads = at(img, img->buckets);
+	const struct image_pattern *patterns = at(img, img->patterns);
+	for (uint32_t i = heads[hash & img->bucket_mask]; i != IMAGE_NONE; i = patterns[i].next)
+		if (patterns[i].hash == hash)
+			try_pattern(w, &patterns[i], end, component);
+}
+
+static void visit_component(struct walk *w, uint32_t start, uint32_t end, uint32_t name_hash, uint32_t ext_hash, bool has_ext)
+{
+	const struct image_pattern *patterns = at(w->img, w->img->patterns);
+	try_bucket(w, name_hash, end, start);
+	if (has_ext)
+		try_bucket(w, ext_hash, end, start);
+	for (uint32_t i = w->img->unkeyed; i != IMAGE_NONE; i = patterns[i].next)
+		try_pattern(w, &patterns[i], end, start);
+	if (end == w->len && (w->slots & BIT(SLOT_MOVE)))
+		for (uint32_t i = w->img->unkeyed_moves; i != IMAGE_NONE; i = patterns[i].next)
+			try_pattern(w, &patterns[i], end, start);
+	if (end - start == 12 && same(w->path + start, "node_modules", 12, false))
+		w->in_node_modules = true;
+}
+
+static void walk_init(struct walk *w, const struct image *img, const char *path, size_t len, uint32_t slots)
+{
+	w->img = img;
+	w->path = path;
+	w->len = (uint32_t)len;
+	w->slots = slots;
+	for (unsigned i = 0; i < ALL_SLOTS; i++)
+		w->hit[i] = (struct hit){ IMAGE_NONE, 0 };
+	w->shallow_allow = IMAGE_NONE;
+	w->holder_len = 0;
+	w->flags = 0;
+	w->in_node_modules = false;
+	w->parent = w->last = w->holder = NULL;
+}
+
+static void walk(struct walk *w)
+{
+	const struct image_node *table = at(w->img, w->img->nodes), *node = &table[w->img->root];
+	const bool patterns = w->img->pattern_slots & w->slots;
+	uint32_t i = 1;
+
+	visit_node(w, node, 1);
+	while (i < w->len) {
+		uint32_t start = i, name_hash = HASH_START, ext_hash = 0;
+		bool has_ext = false;
+		for (; i < w->len && w->path[i] != '/'; i++) {
+			char c = w->path[i];
+			name_hash = hash_step(name_hash, c);
+			if (c == '.') {
+				has_ext = true;
+				ext_hash = HASH_START;
+			}
+			if (has_ext)
+				ext_hash = hash_step(ext_hash, c);
+		}
+		name_hash = hash_end(name_hash);
+		w->parent = node;
+		if (node)
+			node = find_child(w->img, (uint32_t)(node - table), w->path + start, i - start, name_hash);
+		if (node)
+			visit_node(w, node, i);
+		if (patterns)
+			visit_component(w, start, i, name_hash, hash_end(ext_hash), has_ext);
+		else if (!node)
+			break; /* no rule goes on from here */
+		if (i < w->len)
+			i++;
+	}
+	w->last = i >= w->len ? node : NULL;
+}
+
+/* ---- decisions ---- */
+
+static void deny(struct verdict *v, uint32_t rule)
+{
+	v->outcome = OUTCOME_DENY;
+	v->rule = rule;
+}
+
+static void decide_read(const struct walk *w, struct verdict *v)
+{
+	const struct hit *no = &w->hit[SLOT_DENY_READ], *yes = &w->hit[SLOT_ALLOW_READ], *root = &w->hit[SLOT_ALLOW_WRITE];
+	if (no->rule == IMAGE_NONE)
+		return;
+	/* a write root counts as an allowRead of its path */
+	if (root->rule != IMAGE_NONE && (yes->rule == IMAGE_NONE || root->len > yes->len))
+		yes = root;
+	const struct image_rule *rules = at(w->img, w->img->rules);
+	if (yes->rule == IMAGE_NONE || no->len > yes->len || (no->len == yes->len && rules[no->rule].layer > rules[yes->rule].layer))
+		deny(v, no->rule);
+}
+
+static void protect(const struct walk *w, uint32_t rule, struct verdict *v)
+{
+	v->outcome = OUTCOME_DENY_IF_OLD;
+	v->rule = rule;
+	v->holder_len = w->holder_len;
+	v->holder_listed = w->holder && (w->holder->flags & NODE_LISTED);
+}
+
+static void decide_write(const struct walk *w, enum access access, struct verdict *v)
+{
+	const struct hit *h = w->hit;
+	const bool takes_away = access == ACCESS_DELETE || access == ACCESS_MOVE;
+
+	if (w->img->flags & IMAGE_WRITE_OPEN)
+		return;
+	if (h[SLOT_DENY_WRITE].rule != IMAGE_NONE)
+		return deny(v, h[SLOT_DENY_WRITE].rule);
+	/* a root itself is an entry of the directory above it */
+	if (h[SLOT_ALLOW_WRITE].rule == IMAGE_NONE || (takes_away && w->shallow_allow >= w->len))
+		return deny(v, IMAGE_NONE);
+	if (takes_away && h[SLOT_DENY_DELETE].rule != IMAGE_NONE)
+		return deny(v, h[SLOT_DENY_DELETE].rule);
+	if (access == ACCESS_MOVE) {
+		const uint32_t ruled = BIT(SLOT_DENY_WRITE) | BIT(SLOT_DENY_DELETE) | BIT(SLOT_DENY_READ) | BIT(SLOT_DENY_EXEC) | BELOW_INTERNAL;
+		if (w->last && (w->last->below & ruled))
+			return deny(v, w->last->below_rule);
+		if (h[SLOT_MOVE].rule != IMAGE_NONE)
+			return deny(v, h[SLOT_MOVE].rule);
+		decide_read(w, v); /* a new name must not make a denied file readable */
+		if (v->outcome != OUTCOME_ALLOW)
+			return;
+	}
+	if (h[SLOT_PROTECT].rule != IMAGE_NONE)
+		protect(w, h[SLOT_PROTECT].rule, v);
+	else if (access == ACCESS_MOVE && h[SLOT_MOVE_PROTECT].rule != IMAGE_NONE)
+		protect(w, h[SLOT_MOVE_PROTECT].rule, v);
+}
+
+static void decide_exec(const struct walk *w, struct verdict *v)
+{
+	const struct hit *h = w->hit;
+	if (h[SLOT_DENY_EXEC].rule != IMAGE_NONE)
+		deny(v, h[SLOT_DENY_EXEC].rule);
+	else if ((w->img->flags & IMAGE_EXEC_OUTSIDE_ROOTS) && (h[SLOT_ALLOW_WRITE].rule != IMAGE_NONE || (w->flags & NODE_TMPDIR)) &&
+		 h[SLOT_GRANT_EXEC].rule == IMAGE_NONE)
+		deny(v, IMAGE_NONE);
+}
+
+static void decide_connect(const struct walk *w, struct verdict *v)
+{
+	const struct hit *h = w->hit;
+	if (!(w->img->flags & IMAGE_UNIX_RULES) || h[SLOT_ALLOW_SOCKET].rule != IMAGE_NONE)
+		return;
+	if (h[SLOT_DENY_WRITE].rule != IMAGE_NONE)
+		deny(v, h[SLOT_DENY_WRITE].rule);
+	else if (h[SLOT_ALLOW_WRITE].rule == IMAGE_NONE)
+		deny(v, IMAGE_NONE);
+}
+
+static uint32_t slots_for(enum access access)
+{
+	const uint32_t write = BIT(SLOT_ALLOW_WRITE) | BIT(SLOT_DENY_WRITE) | BIT(SLOT_PROTECT);
+	const uint32_t read = BIT(SLOT_ALLOW_READ) | BIT(SLOT_DENY_READ) | BIT(SLOT_ALLOW_WRITE);
+	switch (access) {
+	case ACCESS_READ:    return read;
+	case ACCESS_WRITE:
+	case ACCESS_CREATE:  return write;
+	case ACCESS_DELETE:  return write | BIT(SLOT_DENY_DELETE);
+	case ACCESS_MOVE:    return write | read | BIT(SLOT_DENY_DELETE) | BIT(SLOT_MOVE) | BIT(SLOT_MOVE_PROTECT);
+	case ACCESS_EXEC:    return BIT(SLOT_DENY_EXEC) | BIT(SLOT_GRANT_EXEC) | BIT(SLOT_ALLOW_WRITE);
+	case ACCESS_CONNECT: return BIT(SLOT_ALLOW_SOCKET) | BIT(SLOT_ALLOW_WRITE) | BIT(SLOT_DENY_WRITE);
+	}
+	return ~0u;
+}
+
+/* hurdle's own files stand outside every rule. */
+static bool decide_own(const struct walk *w, enum access access, struct verdict *v)
+{
+	const bool reads = access == ACCESS_READ || access == ACCESS_EXEC;
+	if (w->flags & NODE_TMPDIR) {
+		if (access == ACCESS_EXEC)
+			return false;
+		if (w->last && (w->last->flags & NODE_TMPDIR) && (access == ACCESS_DELETE || access == ACCESS_MOVE))
+			deny(v, IMAGE_NONE); /* the directory itself */
+		return true;
+	}
+	if (w->flags & NODE_INTERNAL) {
+		if (!reads)
+			deny(v, IMAGE_NONE);
+		return true;
+	}
+	return false;
+}
+
+void policy_decide(const struct image *img, enum access access, const char *path, size_t len, struct verdict *ret)
+{
+	struct walk w;
+	ret->outcome = OUTCOME_ALLOW;
+	ret->rule = IMAGE_NONE;
+	ret->holder_len = 0;
+	ret->holder_listed = false;
+
+	walk_init(&w, img, path, len, slots_for(access));
+	walk(&w);
+	if (decide_own(&w, access, ret))
+		return;
+	if (access == ACCESS_READ)
+		decide_read(&w, ret);
+	else if (access == ACCESS_EXEC)
+		decide_exec(&w, ret);
+	else if (access == ACCESS_CONNECT)
+		decide_connect(&w, ret);
+	else
+		decide_write(&w, access, ret);
+	if (ret->outcome == OUTCOME_ALLOW)
+		ret->rule = w.hit[access == ACCESS_READ ? SLOT_ALLOW_READ : access == ACCESS_CONNECT ? SLOT_ALLOW_SOCKET : SLOT_ALLOW_WRITE].rule;
+}
+
+void policy_decide_move(const struct image *img, const char *from, size_t from_len, const char *to, size_t to_len, struct verdict *ret)
+{
+	policy_decide(img, ACCESS_MOVE, from, from_len, ret);
+	if (ret->outcome == OUTCOME_ALLOW)
+		policy_decide(img, ACCESS_MOVE, to, to_len, ret);
+	if (ret->outcome != OUTCOME_ALLOW)
+		return;
+	const struct image_pattern *patterns = at(img, img->patterns);
+	for (uint32_t i = img->unkeyed_moves; i != IMAGE_NONE; i = patterns[i].next) {
+		const struct image_pattern *p = &patterns[i];
+		const bool icase = p->flags & PATTERN_ICASE;
+		if ((p->flags & PATTERN_TREE) && glob_match(at(img, p->text), p->text_len, from, from_len, icase) &&
+		    !glob_match(at(img, p->text), p->text_len, to, to_len, icase))
+			return deny(ret, p->rule);
+	}
+}
+
+/* ---- validity ---- */
+
+static bool inside(const struct image *img, uint32_t offset, uint64_t count, uint64_t size)
+{
+	return offset >= sizeof *img && offset % 4 == 0 && offset + count * size <= img->size;
+}
+
+bool image_valid(const struct image *img, size_t size)
+{
+	return size >= sizeof *img && img->magic == IMAGE_MAGIC && img->version == IMAGE_VERSION && img->size == size &&
+	       (img->node_mask & (img->node_mask + 1)) == 0 && (img->bucket_mask & (img->bucket_mask + 1)) == 0 &&
+	       img->root <= img->node_mask && inside(img, img->nodes, (uint64_t)img->node_mask + 1, sizeof(struct image_node)) &&
+	       inside(img, img->patterns, img->n_patterns, sizeof(struct image_pattern)) &&
+	       inside(img, img->buckets, (uint64_t)img->bucket_mask + 1, sizeof(uint32_t)) &&
+	       inside(img, img->rules, img->n_rules, sizeof(struct image_rule)) &&
+	       inside(img, img->aliases, img->n_aliases, sizeof(struct image_alias));
+}

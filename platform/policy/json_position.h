@@ -1,0 +1,20 @@
+/* Where a value stands in the text of a JSON document: jansson knows positions of syntax errors only. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The way to a value, from the inside out; the root has no step. */
+struct json_step {
+	const struct json_step *parent; /* NULL: the root */
+	const char *key;                /* NULL: an element of an array */
+	size_t index;
+};
+
+/*
+ * Line and column (both from 1, in characters) of the first character of the value. The text need not be valid; nothing
+ * beyond len is read. False when the way leads nowhere.
+ */
+bool json_position(const char *text, size_t len, const struct json_step *at, unsigned *ret_line, unsigned *ret_column);
+
+/* "filesystem.denyRead[2]"; owned; "" for the root. */
+char *json_step_name(const struct json_step *at);

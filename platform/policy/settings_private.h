@@ -1,0 +1,53 @@
+/* Between settings.c (text, types, positions), settings_keys.c (what each key does) and settings_credentials.c. */
+#pragma once
+#include <jansson.h>
+#include "platform/policy/json_position.h"
+#include "platform/policy/policy.h"
+
+struct reader {
+	struct policy *p;
+	const char *name; /* of the file, for messages */
+	enum layer layer;
+	const char *text; /* for positions */
+	size_t len;
+	struct err *err;
+};
+
+enum value_type { ANY, BOOL, NUMBER, STRING, OBJECT, ARRAY, STRINGS, PATHS };
+
+struct settings_key {
+	const char *path;
+	enum value_type type;
+	int (*read)(struct reader *, const struct settings_key *, const struct json_step *, json_t *);
+	size_t argument;
+	const char *words;
+};
+
+/* The table, and its size. */
+extern const struct settings_key settings_keys[];
+extern const size_t n_settings_keys;
+
+/* Reads the members of an object by the table. 0 or a negative errno with words. */
+int settings_read_object(struct reader *, const struct json_step *at, json_t *object);
+
+/* "NAME:LINE:COLUMN: key: ..." ; -EINVAL. */
+int settings_error(struct reader *, const struct json_step *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* "found X, expected Y" */
+int settings_wrong_type(struct reader *, const struct json_step *at, const json_t *found, const char *expected);
+/* Puts line and column into words of policy.c and rules.c, which begin with the origin. Returns code. */
+int settings_locate(struct reader *, const struct json_step *at, int code);
+/* "NAME: key", as rules show it; owned. */
+char *settings_origin(const struct reader *, const struct json_step *at);
+/* A warning about the key. */
+void settings_warn(struct reader *, const struct json_step *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Warns about a key that is not known; names are the known ones of its object. */
+void settings_unknown(struct reader *, const struct json_step *at, const char *const *names, size_t n);
+
+/* The index of the string among names, or -EINVAL with words. */
+int settings_choose(struct reader *, const struct json_step *at, const json_t *value, const char *const *names, size_t n);
+/* policy_add() with the origin and the position of the entry. 0 or a negative errno. */
+int settings_add_path(struct reader *, const struct json_step *at, enum rule_kind kind, const char *path, unsigned flags);
+void settings_add_once(struct strv *list, const char *text);
+
+int settings_read_env_credentials(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);
+int settings_read_file_credentials(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);

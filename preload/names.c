@@ -1,0 +1,264 @@
+/*
+ * Making, removing and moving names: the parents are anchored, the real names judged, and the call made on the anchors, so
+ * that what was judged is what is changed.
+ */
+#include "preload/shim.h"
+
+static int dir_of(const struct frame *f, int position)
+{
+	return position == NO ? AT_FDCWD : (int)f->arg[position];
+}
+
+static const char *path_of(const struct frame *f, int position)
+{
+	const char *s = (const char *)f->arg[position];
+	return s && *s ? s : NULL;
+}
+
+static bool entry_type(const struct place *p, unsigned *ret_type)
+{
+	struct statx st = { 0 };
+	long r = raw6(SYS_statx, p->anchor, (long)p->base, AT_SYMLINK_NOFOLLOW, STATX_TYPE, (long)&st, 0);
+	if (r == -ENOSYS) { /* WSL1: ask by opening */
+		r = sys_openat(p->anchor, p->base, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+		if (r < 0)
+			return false;
+		sys_close((int)r);
+		r = sys_openat(p->anchor, p->base, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
+		*ret_type = r < 0 ? 0100000 : 0040000;
+		if (r >= 0)
+			sys_close((int)r);
+		return true;
+	}
+	*ret_type = st.stx_mode & 0170000;
+	return r == 0;
+}
+
+/* EACCES, told to the user unless the kernel would refuse the directory as well. */
+static long refuse(const struct place *p, int action, struct judgement j, const char *raw)
+{
+	long r = raw6(SYS_faccessat, p->anchor, (long)".", 2 /* W_OK */, 0, 0, 0);
+	if (r == -EACCES || r == -EROFS)
+		return r;
+	report(action, j.rule, raw, &p->name);
+	return -EACCES;
+}
+
+static long refuse_new(const struct place *p, int action, struct judgement j, const char *raw)
+{
+	unsigned type;
+	return entry_type(p, &type) ? -EEXIST : refuse(p, action, j, raw);
+}
+
+static long refuse_old(const struct place *p, int action, struct judgement j, const char *raw, bool want_directory, bool any)
+{
+	unsigned type;
+	if (!entry_type(p, &type))
+		return -ENOENT;
+	if (!any && want_directory && type != 0040000)
+		return -ENOTDIR;
+	if (!any && !want_directory && type == 0040000)
+		return -EISDIR;
+	return refuse(p, action, j, raw);
+}
+
+/* ---- new names ---- */
+
+/* Anchors and judges a name to be made. PASS in *ret: the kernel's own error is certain, let it come from the real call. */
+static bool may_make(struct place *p, const struct frame *f, const struct row *r, int dir, int path, long *ret)
+{
+	const char *raw = path_of(f, path);
+	*ret = 1;
+	if (!raw)
+		return false;
+	long error = place_open(p, dir_of(f, dir), raw);
+	if (error < 0) {
+		*ret = error;
+		return false;
+	}
+	if (p->whole)
+		return false;
+	struct judgement j = judge(ACCESS_CREATE, &p->name);
+	if (j.denied)
+		*ret = refuse_new(p, r->action, j, raw);
+	return !j.denied;
+}
+
+static enum answer unmade(struct frame *f, const struct row *r, long result)
+{
+	return result == 1 ? PASS : finish(f, r, result);
+}
+
+HANDLER(on_mkdir)
+{
+	PLACE(p);
+	long result;
+	if (!may_make(&p, f, r, r->dir, r->path, &result))
+		return unmade(f, r, result);
+	result = raw6(SYS_mkdirat, p.anchor, (long)p.base, f->arg[r->mode], 0, 0, 0);
+	if (result == 0 && p.name.len >= 5 && text_equal(p.name.s + p.name.len - 5, "/.git"))
+		report_repository(&p.name);
+	return finish(f, r, result);
+}
+
+/* mknod and mkfifo; flags: position of the device (for the __x forms a pointer to it), fixed: S_IFIFO for mkfifo. */
+HANDLER(on_mknod)
+{
+	PLACE(p);
+	long result, device = r->flags == NO ? 0 : f->arg[r->flags];
+	if (!may_make(&p, f, r, r->dir, r->path, &result))
+		return unmade(f, r, result);
+	if (r->dir2 != NO) /* __xmknod: version first, device by reference */
+		device = device ? *(const long *)device : 0;
+	return finish(f, r, raw6(SYS_mknodat, p.anchor, (long)p.base, f->arg[r->mode] | r->fixed, device, 0, 0));
+}
+
+HANDLER(on_symlink)
+{
+	PLACE(p);
+	long result;
+	if (!may_make(&p, f, r, r->dir, r->path, &result))
+		return unmade(f, r, result);
+	return finish(f, r, raw6(SYS_symlinkat, f->arg[r->path2], p.anchor, (long)p.base, 0, 0, 0));
+}
+
+/* ---- removing ---- */
+
+static enum answer remove_name(struct frame *f, const struct row *r, int flags, bool either)
+{
+	PLACE(p);
+	const char *raw = path_of(f, r->path);
+	if (!raw)
+		return PASS;
+	long result = place_open(&p, dir_of(f, r->dir), raw);
+	if (result < 0)
+		return finish(f, r, result);
+	if (p.whole)
+		return PASS;
+	struct judgement j = judge(ACCESS_DELETE, &p.name);
+	if (j.denied)
+		return finish(f, r, refuse_old(&p, WIRE_UNLINK, j, raw, flags & AT_REMOVEDIR, either));
+	result = raw6(SYS_unlinkat, p.anchor, (long)p.base, flags, 0, 0, 0);
+	if (either && result == -EISDIR)
+		result = raw6(SYS_unlinkat, p.anchor, (long)p.base, AT_REMOVEDIR, 0, 0, 0);
+	return finish(f, r, result);
+}
+
+HANDLER(on_unlink)
+{
+	int flags = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
+	return flags & ~AT_REMOVEDIR ? PASS : remove_name(f, r, flags, false);
+}
+
+HANDLER(on_remove)
+{
+	return remove_name(f, r, 0, true);
+}
+
+/* ---- moving ---- */
+
+enum { RENAME_NOREPLACE_FLAG = 1, RENAME_EXCHANGE_FLAG = 2 };
+
+/* Both ends change; a directory takes along what lies in it; what is replaced is removed; and a name that may not be read may not
+ * get another one. */
+static struct judgement judge_rename(const struct place *from, const struct place *to, unsigned from_type, int flags, bool to_exists,
+				     bool *ret_from_is_why)
+{
+	struct judgement j = from_type == 0040000 || (flags & RENAME_EXCHANGE_FLAG) ? judge_move(&from->name, &to->name)
+										    : judge(ACCESS_MOVE, &from->name);
+	*ret_from_is_why = j.denied && judge(ACCESS_MOVE, &from->name).denied;
+	if (!j.denied && from_type != 0040000)
+		j = judge(to_exists ? ACCESS_DELETE : ACCESS_CREATE, &to->name);
+	if (!j.denied && to_exists)
+		j = judge(ACCESS_CREATE, &to->name);
+	if (!j.denied && (flags & RENAME_EXCHANGE_FLAG))
+		j = judge_move(&to->name, &from->name);
+	return j;
+}
+
+static long rename_at(const struct place *from, const struct place *to, int flags)
+{
+	if (!flags)
+		return raw6(SYS_renameat, from->anchor, (long)from->base, to->anchor, (long)to->base, 0, 0);
+	return raw6(SYS_renameat2, from->anchor, (long)from->base, to->anchor, (long)to->base, flags, 0);
+}
+
+HANDLER(on_rename)
+{
+	PLACE(from);
+	PLACE(to);
+	const char *raw = path_of(f, r->path), *raw2 = path_of(f, r->path2);
+	int flags = r->flags == NO ? 0 : (int)f->arg[r->flags];
+	unsigned type = 0, to_type = 0;
+	bool from_is_why;
+	if (!raw || !raw2)
+		return PASS;
+	long result = place_open(&from, dir_of(f, r->dir), raw);
+	if (result == 0)
+		result = place_open(&to, dir_of(f, r->dir2), raw2);
+	if (result < 0)
+		return finish(f, r, result);
+	if (from.whole || to.whole)
+		return PASS;
+	if (!entry_type(&from, &type))
+		return finish(f, r, -ENOENT);
+	bool to_exists = entry_type(&to, &to_type);
+	if (to_exists && (flags & RENAME_NOREPLACE_FLAG))
+		return finish(f, r, -EEXIST);
+	struct judgement j = judge_rename(&from, &to, type, flags, to_exists, &from_is_why);
+	if (j.denied)
+		return finish(f, r, from_is_why ? refuse(&from, WIRE_RENAME, j, raw) : refuse(&to, WIRE_RENAME, j, raw2));
+	return finish(f, r, rename_at(&from, &to, flags));
+}
+
+/*
+ * A hard link gives a second name to the same file, and rights go by name: what is linked must be readable and
+ * writable already. A file that has no name yet (O_TMPFILE) is judged by its new one alone.
+ */
+static struct judgement judge_linked(const struct text *name)
+{
+	struct judgement j = judge(ACCESS_WRITE, name);
+	return j.denied ? j : judge(ACCESS_READ, name);
+}
+
+static long link_object(struct frame *f, const struct row *r, const struct place *to, int flags)
+{
+	TARGET(old);
+	const char *raw = (const char *)f->arg[r->path];
+	char path[40];
+	if (!*raw) { /* AT_EMPTY_PATH */
+		TEXT(name);
+		int known = descriptor_name(dir_of(f, r->dir), &name);
+		struct judgement j = known == 1 ? judge_linked(&name) : (struct judgement){ known < 0, IMAGE_NONE };
+		if (j.denied)
+			return refuse(to, WIRE_LINK, j, "");
+		return raw6(SYS_linkat, f->arg[r->dir], (long)"", to->anchor, (long)to->base, AT_EMPTY_PATH, 0);
+	}
+	int error = target_open(&old, dir_of(f, r->dir), raw, flags & AT_SYMLINK_FOLLOW);
+	if (error < 0)
+		return error;
+	if (!old.exists)
+		return -ENOENT;
+	struct judgement j = judge_linked(&old.place.name);
+	if (j.denied) {
+		report(WIRE_LINK, j.rule, raw, &old.place.name);
+		return -EACCES;
+	}
+	if (!old.magic)
+		return raw6(SYS_linkat, old.place.anchor, (long)old.place.base, to->anchor, (long)to->base, 0, 0);
+	fd_path(path, old.object);
+	return raw6(SYS_linkat, AT_FDCWD, (long)path, to->anchor, (long)to->base, AT_SYMLINK_FOLLOW, 0);
+}
+
+HANDLER(on_link)
+{
+	PLACE(to);
+	long result;
+	int flags = r->flags == NO ? 0 : (int)f->arg[r->flags];
+	const char *raw = (const char *)f->arg[r->path];
+	if (!raw || (!*raw && !(flags & AT_EMPTY_PATH)) || (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)))
+		return PASS;
+	if (!may_make(&to, f, r, r->dir2, r->path2, &result))
+		return unmade(f, r, result);
+	return finish(f, r, link_object(f, r, &to, flags));
+}

@@ -1,0 +1,78 @@
+/*
+ * Changes to what exists: mode, owner, times, attributes, length. The object is held open, its real name judged, and the real
+ * function called with a path through /proc/self/fd, so that it acts on what was judged.
+ */
+#include "preload/shim.h"
+
+static int dir_of(const struct frame *f, const struct row *r)
+{
+	return r->dir == NO ? AT_FDCWD : (int)f->arg[r->dir];
+}
+
+/* flags: position of the AT_ flags; fixed: AT_SYMLINK_NOFOLLOW for the l-forms. */
+static int flags_of(const struct frame *f, const struct row *r)
+{
+	return r->flags == NO ? r->fixed : (int)f->arg[r->flags];
+}
+
+static enum answer judge_descriptor(struct frame *f, const struct row *r, int fd)
+{
+	TEXT(name);
+	/* writable already: opened by a decision of ours, or given to the command */
+	long flags = raw6(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+	if (flags < 0 || (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY) || descriptor_name(fd, &name) != 1)
+		return PASS;
+	struct judgement j = judge(ACCESS_WRITE, &name);
+	if (!j.denied)
+		return PASS;
+	report(r->action, j.rule, NULL, &name);
+	return fail(f, r, EACCES);
+}
+
+HANDLER(on_descriptor)
+{
+	return judge_descriptor(f, r, (int)f->arg[r->dir]);
+}
+
+/* A path that leads to the held object whatever happens to its name: through the descriptor, or for the link itself through its
+ * directory. */
+static int held_path(struct target *t, bool follow, struct text *path)
+{
+	char fd[40];
+	fd_path(fd, follow || t->place.whole || t->magic ? t->object : t->place.anchor);
+	int error = text_set(path, fd, strlen(fd));
+	if (error < 0 || follow || t->place.whole || t->magic)
+		return error;
+	if (t->place.anchor < 0) /* the working directory: the name itself */
+		return text_set(path, t->place.base, strlen(t->place.base));
+	error = text_add(path, "/", 1);
+	return error < 0 ? error : text_add(path, t->place.base, strlen(t->place.base));
+}
+
+HANDLER(on_object)
+{
+	const char *path = (const char *)f->arg[r->path];
+	int flags = flags_of(f, r);
+	if (!path || (!*path && (flags & AT_EMPTY_PATH)))
+		return r->dir == NO ? PASS : judge_descriptor(f, r, dir_of(f, r));
+	if (!*path)
+		return PASS;
+	TARGET(t);
+	bool follow = !(flags & AT_SYMLINK_NOFOLLOW);
+	int error = target_open(&t, dir_of(f, r), path, follow);
+	if (error < 0 || !t.exists)
+		return finish(f, r, error < 0 ? error : -ENOENT);
+	struct judgement j = judge(ACCESS_WRITE, &t.place.name);
+	if (j.denied) {
+		report(r->action, j.rule, path, &t.place.name);
+		return fail(f, r, EACCES);
+	}
+	TEXT(held);
+	if (held_path(&t, follow, &held) < 0)
+		return fail(f, r, ENAMETOOLONG);
+	/* only the path's start matters to a relative name; ours is absolute */
+	f->arg[r->path] = (long)held.s;
+	long result = invoke(f, r);
+	f->arg[r->path] = (long)path;
+	return finish(f, r, result);
+}

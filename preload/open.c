@@ -1,0 +1,407 @@
+/*
+ * Opening. Most paths cross no symlink: the policy is asked about the text, and the open that the program wanted is made with
+ * RESOLVE_NO_SYMLINKS, which proves that the text was the real name. Where that fails, an existing file is opened and the
+ * kernel is asked what was opened; what may be made or changed is anchored on its parent first.
+ */
+#include "preload/shim.h"
+
+#ifndef O_TMPFILE
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+/* What openat2 takes; open ignores the rest, openat2 refuses it. */
+#define OPEN_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_ASYNC | O_DIRECT | \
+		    0100000 /* the kernel's O_LARGEFILE */ | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | O_TMPFILE)
+
+static bool is_tmpfile(int flags)
+{
+	return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+static bool wants_write(int flags)
+{
+	return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) || is_tmpfile(flags);
+}
+
+static bool wants_read(int flags)
+{
+	return (flags & O_ACCMODE) == O_RDONLY || (flags & O_ACCMODE) == O_RDWR;
+}
+
+/* A file without a name is judged by a name in its directory. */
+static struct judgement judge_nameless(const struct text *directory)
+{
+	TEXT(name);
+	if (text_set(&name, directory->s, directory->len) < 0 || text_add(&name, "/#", 2) < 0)
+		return (struct judgement){ true, IMAGE_NONE };
+	return judge(ACCESS_CREATE, &name);
+}
+
+/* Every access that these flags ask for. */
+static struct judgement judge_open(struct text *name, int flags)
+{
+	struct judgement j = { false, IMAGE_NONE };
+	if (is_tmpfile(flags))
+		return judge_nameless(name);
+	if (wants_write(flags))
+		j = judge(flags & O_CREAT ? ACCESS_CREATE : ACCESS_WRITE, name);
+	if (!j.denied && wants_read(flags) && shim.image && (shim.image->flags & IMAGE_HAS_DENY_READ))
+		j = judge(ACCESS_READ, name);
+	return j;
+}
+
+static int action_of(int flags, bool exists)
+{
+	if (!wants_write(flags))
+		return WIRE_READ_DATA;
+	return (flags & O_CREAT || is_tmpfile(flags)) && !exists ? WIRE_CREATE : WIRE_WRITE_DATA;
+}
+
+static bool use_openat2(void)
+{
+	return shim.image && (shim.image->flags & IMAGE_OPENAT2) && !shim.no_openat2;
+}
+
+enum { SLOW = -4096 }; /* no errno: the fast stage cannot say */
+
+/* flags as the caller gave them, plus extra ones that the policy need not see (O_PATH to prove without opening). */
+static long open_fast(int dirfd, const char *path, int flags, int extra, unsigned mode)
+{
+	TEXT(name);
+	const char *proven;
+	if (!use_openat2() || lexical_name(dirfd, path, &name, &proven) != 1 || judge_open(&name, flags).denied)
+		return SLOW;
+	uint64_t how = (uint64_t)(extra ? extra : flags & OPEN_FLAGS);
+	bool has_mode = !extra && ((flags & O_CREAT) || is_tmpfile(flags));
+	long r = sys_openat2(dirfd, proven, how, has_mode ? mode & 07777 : 0, RESOLVE_NO_SYMLINKS);
+	if (r == -ENOSYS || r == -EPERM)
+		shim.no_openat2 |= r == -ENOSYS;
+	if (r == -ELOOP || r == -ENOSYS || r == -EPERM || r == -EINVAL || r == -E2BIG || r == -EAGAIN || (r < 0 && proven != path))
+		return SLOW;
+	return r;
+}
+
+/* What the kernel would have said before it came to permissions; then EACCES, reported unless the kernel would refuse as well. */
+static long refuse_open(struct target *t, int flags, struct judgement j, const char *raw)
+{
+	struct statx st = { 0 };
+	if (t->object >= 0)
+		raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0);
+	bool directory = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0040000;
+	if (!t->exists && !(flags & O_CREAT))
+		return -ENOENT;
+	if (t->exists && (flags & O_CREAT) && (flags & O_EXCL))
+		return -EEXIST;
+	if (directory && wants_write(flags) && !is_tmpfile(flags))
+		return -EISDIR;
+	if (t->exists && !directory && (flags & O_DIRECTORY))
+		return -ENOTDIR;
+	long r = 0;
+	if (wants_write(flags) && !t->place.whole)
+		r = raw6(SYS_faccessat, t->place.anchor, (long)(t->exists ? t->place.base : "."), 2 /* W_OK */, 0, 0, 0);
+	if (r == -EACCES || r == -EROFS)
+		return r;
+	report(action_of(flags, t->exists), j.rule, raw, &t->place.name);
+	return -EACCES;
+}
+
+/* A descriptor of ours that is writable already gains nothing by being opened again (/dev/stdout, /proc/self/fd/N). */
+static bool reopens_writable(const struct target *t)
+{
+	const char *s = t->place.base;
+	if (!t->magic || !s)
+		return false;
+	long fd = text_to_number(s, NULL);
+	if (fd < 0)
+		return false;
+	TEXT(held);
+	TEXT(own);
+	/* only in this process's own fd directory */
+	if (descriptor_name(t->place.anchor, &held) != 1 || !text_starts(held.s, "/proc/"))
+		return false;
+	const char *end;
+	if (text_to_number(held.s + 6, &end) != sys_getpid() || !text_equal(end, "/fd"))
+		return false;
+	long flags = raw6(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+static long open_object(struct target *t, int flags, unsigned mode)
+{
+	char path[40];
+	if (t->magic || (t->exists && t->place.whole && !is_tmpfile(flags))) {
+		if ((flags & O_CREAT) && (flags & O_EXCL))
+			return -EEXIST;
+		if ((flags & O_CREAT) && t->place.whole)
+			return -EISDIR;
+		fd_path(path, t->object);
+		return sys_openat(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
+	}
+	return sys_openat(t->place.anchor, t->place.base, flags | O_NOFOLLOW, mode);
+}
+
+static long open_anchored(int dirfd, const char *path, int flags, unsigned mode)
+{
+	for (int round = 0; round < 8; round++) {
+		TARGET(t);
+		/* O_EXCL makes no file where a link is, and does not follow it */
+		bool follow = !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
+		int r = target_open(&t, dirfd, path, follow);
+		if (r < 0)
+			return r;
+		struct judgement j = judge_open(&t.place.name, flags);
+		if (j.denied && !reopens_writable(&t))
+			return refuse_open(&t, flags, j, path);
+		long fd = open_object(&t, flags, mode);
+		if (fd != -ELOOP || !follow)
+			return fd;
+		/* a symlink has come to stand here since: look again */
+	}
+	return -ELOOP;
+}
+
+/* Opened for reading only: no side effect, so the file itself says its name. */
+static long open_then_ask(int dirfd, const char *path, int flags)
+{
+	long fd = sys_openat(dirfd, path, flags, 0);
+	if (fd < 0)
+		return fd;
+	TEXT(name);
+	int r = descriptor_name((int)fd, &name);
+	if (r == 0)
+		return fd;
+	struct judgement j = { true, IMAGE_NONE };
+	const char *unused;
+	if (r == 1 || lexical_name(dirfd, path, &name, &unused) == 1)
+		j = judge(ACCESS_READ, &name);
+	if (!j.denied)
+		return fd;
+	sys_close((int)fd);
+	report(WIRE_READ_DATA, j.rule, path, &name);
+	return -EACCES;
+}
+
+static bool reads_freely(void)
+{
+	return !shim.image || !(shim.image->flags & IMAGE_HAS_DENY_READ);
+}
+
+static long open_judged(int dirfd, const char *path, int flags, unsigned mode)
+{
+	long r = open_fast(dirfd, path, flags, 0, mode);
+	if (r != SLOW)
+		return r;
+	return wants_write(flags) ? open_anchored(dirfd, path, flags, mode) : open_then_ask(dirfd, path, flags);
+}
+
+static const char *path_argument(const struct frame *f, const struct row *r)
+{
+	return (const char *)f->arg[r->path];
+}
+
+static int dir_argument(const struct frame *f, const struct row *r)
+{
+	return r->dir == NO ? AT_FDCWD : (int)f->arg[r->dir];
+}
+
+HANDLER(on_open)
+{
+	const char *path = path_argument(f, r);
+	int flags = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
+	if (!path || !*path || (flags & O_PATH) || (!wants_write(flags) && reads_freely()))
+		return PASS;
+	unsigned mode = r->mode == NO ? 0 : (unsigned)f->arg[r->mode];
+	return finish(f, r, open_judged(dir_argument(f, r), path, flags, mode));
+}
+
+HANDLER(on_openat2)
+{
+	const char *path = path_argument(f, r);
+	const struct open_how_v0 *how = (const void *)f->arg[r->flags];
+	if (!path || !*path || !how || (how->flags & O_PATH))
+		return PASS;
+	int error = allow_open(dir_argument(f, r), path, (int)how->flags, WIRE_OTHER);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* ---- entries that only ask, then jump ---- */
+
+/*
+ * The name is looked up here and once more by the real function: a symlink that is swapped in between wins. docs/threat-model.md
+ * says so, and the plan carries it as a caveat.
+ */
+int allow_open(int dirfd, const char *path, int flags, int action)
+{
+	if (!wants_write(flags) && reads_freely())
+		return 0;
+	bool nofollow = (flags & O_NOFOLLOW) || ((flags & O_CREAT) && (flags & O_EXCL));
+	long fd = open_fast(dirfd, path, flags, O_PATH | O_CLOEXEC, 0);
+	if (fd >= 0)
+		sys_close((int)fd);
+	if (fd != SLOW)
+		return 0; /* allowed, or the real call will say what is wrong */
+	TARGET(t);
+	if (target_open(&t, dirfd, path, !nofollow) < 0)
+		return 0;
+	struct judgement j = judge_open(&t.place.name, flags);
+	if (!j.denied || (wants_write(flags) && reopens_writable(&t)))
+		return 0;
+	if (action == WIRE_READ_DATA || action == WIRE_OTHER || wants_write(flags))
+		return (int)refuse_open(&t, flags, j, path);
+	if (!t.exists)
+		return 0;
+	report(action, j.rule, path, &t.place.name);
+	return -EACCES;
+}
+
+/* r, w, a and +, in any order after the first, up to a comma; x is O_EXCL. */
+static int mode_flags(const char *mode)
+{
+	int flags = mode[0] == 'r' ? O_RDONLY : mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_CREAT | O_APPEND;
+	for (const char *s = mode; *s && *s != ','; s++) {
+		if (*s == '+')
+			flags = (flags & ~O_ACCMODE) | O_RDWR;
+		else if (*s == 'x')
+			flags |= O_EXCL;
+	}
+	return flags;
+}
+
+HANDLER(on_fopen)
+{
+	const char *path = path_argument(f, r), *mode = (const char *)f->arg[r->flags];
+	if (!path || !*path || !mode)
+		return PASS;
+	int error = allow_open(AT_FDCWD, path, mode_flags(mode), WIRE_READ_DATA);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* freopen(NULL, mode, file) opens the same file again with other rights. */
+static int allow_reopen(void *file, int flags)
+{
+	static int (*real_fileno)(void *);
+	if (!real_fileno)
+		real_fileno = find_real("fileno");
+	int fd = real_fileno && file ? real_fileno(file) : -1;
+	if (fd < 0 || !wants_write(flags))
+		return 0;
+	long held = raw6(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
+	if (held >= 0 && (held & O_ACCMODE) != O_RDONLY)
+		return 0;
+	TEXT(name);
+	if (descriptor_name(fd, &name) != 1)
+		return 0;
+	struct judgement j = judge(ACCESS_WRITE, &name);
+	if (!j.denied)
+		return 0;
+	report(WIRE_WRITE_DATA, j.rule, NULL, &name);
+	return -EACCES;
+}
+
+HANDLER(on_freopen)
+{
+	const char *path = path_argument(f, r), *mode = (const char *)f->arg[1];
+	if (!mode || (path && !*path))
+		return PASS;
+	int flags = mode_flags(mode), error = path ? allow_open(AT_FDCWD, path, flags, WIRE_READ_DATA) : allow_reopen((void *)f->arg[2], flags);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+HANDLER(on_opendir)
+{
+	const char *path = path_argument(f, r);
+	if (!path || !*path || reads_freely())
+		return PASS;
+	int error = allow_open(dir_argument(f, r), path, O_RDONLY | O_DIRECTORY, WIRE_READ_DATA);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* A read of something that is not opened for it: xattrs. fixed: AT_SYMLINK_NOFOLLOW for the l-forms. */
+HANDLER(on_read_path)
+{
+	const char *path = path_argument(f, r);
+	if (!path || !*path || reads_freely())
+		return PASS;
+	int flags = O_RDONLY | (r->fixed & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
+	int error = allow_open(dir_argument(f, r), path, flags, WIRE_READ_DATA);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* fts_open: a NULL-terminated list of paths. */
+HANDLER(on_fts)
+{
+	char *const *paths = (char *const *)f->arg[r->path];
+	for (size_t i = 0; paths && paths[i] && !reads_freely(); i++) {
+		int error = *paths[i] ? allow_open(AT_FDCWD, paths[i], O_RDONLY, WIRE_READ_DATA) : 0;
+		if (error)
+			return fail(f, r, -error);
+	}
+	return PASS;
+}
+
+int allow_create_in(const char *path, int action)
+{
+	PLACE(p);
+	if (place_open(&p, AT_FDCWD, path) < 0 || p.whole)
+		return 0;
+	struct judgement j = judge(ACCESS_CREATE, &p.name);
+	if (!j.denied)
+		return 0;
+	long r = raw6(SYS_faccessat, p.anchor, (long)".", 2, 0, 0, 0);
+	if (r == -EACCES || r == -EROFS)
+		return (int)r;
+	report(action, j.rule, path, &p.name);
+	return -EACCES;
+}
+
+/* The X's of a template are still there: its directory is what matters. */
+HANDLER(on_mkstemp)
+{
+	const char *path = path_argument(f, r);
+	if (!path || !*path)
+		return PASS;
+	int error = allow_create_in(path, WIRE_CREATE);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* POSIX shared memory and semaphores are files in /dev/shm. */
+HANDLER(on_shm)
+{
+	const char *name = path_argument(f, r);
+	int flags = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
+	TEXT(path);
+	if (!name || !*name)
+		return PASS;
+	while (*name == '/')
+		name++;
+	if (text_set(&path, "/dev/shm/", 9) < 0 || text_add(&path, name, strlen(name)) < 0)
+		return PASS;
+	if (r->action == WIRE_UNLINK) {
+		struct judgement j = judge(ACCESS_DELETE, &path);
+		if (!j.denied)
+			return PASS;
+		report(WIRE_UNLINK, j.rule, name, &path);
+		return fail(f, r, EACCES);
+	}
+	int error = allow_open(AT_FDCWD, path.s, flags, WIRE_WRITE_DATA);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* ---- probes that must agree with open ---- */
+
+HANDLER(on_access)
+{
+	const char *path = path_argument(f, r);
+	int mode = (int)f->arg[r->mode];
+	bool write = mode & 2, read = mode & 4;
+	if (!path || !*path || (!write && (!read || reads_freely())))
+		return PASS;
+	long answer = invoke(f, r);
+	if (answer < 0)
+		return finish(f, r, answer);
+	TARGET(t);
+	bool follow = r->flags == NO || !(f->arg[r->flags] & AT_SYMLINK_NOFOLLOW);
+	if (target_open(&t, dir_argument(f, r), path, follow) < 0 || !t.exists)
+		return finish(f, r, answer);
+	bool denied = (write && judge(ACCESS_WRITE, &t.place.name).denied) || (read && judge(ACCESS_READ, &t.place.name).denied);
+	return denied ? fail(f, r, EACCES) : finish(f, r, answer);
+}

@@ -1,0 +1,72 @@
+/* System calls and the few memory functions that the shim has instead of a libc. Negative errno everywhere. */
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+#include "preload/arch/x86_64.h"
+#else
+#error "no preload/arch file for this machine yet"
+#endif
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef RESOLVE_NO_SYMLINKS
+#define RESOLVE_NO_SYMLINKS 0x04
+#endif
+
+struct open_how_v0 { uint64_t flags, mode, resolve; };
+
+static inline long sys_openat(int dirfd, const char *path, int flags, unsigned mode)
+{
+	return raw6(SYS_openat, dirfd, (long)path, flags, mode, 0, 0);
+}
+
+static inline long sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
+{
+	struct open_how_v0 how = { flags, mode, resolve };
+	return raw6(SYS_openat2, dirfd, (long)path, (long)&how, sizeof how, 0, 0);
+}
+
+static inline void sys_close(int fd)
+{
+	raw6(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline long sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+{
+	return raw6(SYS_readlinkat, dirfd, (long)path, (long)buf, (long)size, 0, 0);
+}
+
+static inline long sys_getpid(void)
+{
+	return raw6(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline void *sys_mmap(size_t size, int prot, int flags, int fd)
+{
+	long r = raw6(SYS_mmap, 0, (long)size, prot, flags, fd, 0);
+	return r < 0 && r > -4096 ? NULL : (void *)r;
+}
+
+static inline void sys_munmap(void *p, size_t size)
+{
+	raw6(SYS_munmap, (long)p, (long)size, 0, 0, 0, 0);
+}
+
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t strlen(const char *s);
+bool text_equal(const char *a, const char *b);
+bool text_starts(const char *s, const char *prefix);
+/* Decimal digits of n at to, NUL-terminated; the length. to has room for 21 bytes. */
+size_t text_number(char *to, unsigned long n);
+/* A whole non-negative decimal number up to the end or a slash; -1 when s does not begin with one. */
+long text_to_number(const char *s, const char **ret_end);

@@ -1,0 +1,148 @@
+/* hurdle status: what this host can enforce of the policy that a run with these options would have. */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "platform/base/cleanup.h"
+#include "supervisor/commands.h"
+#include "supervisor/output.h"
+#include "supervisor/prepare.h"
+#include "supervisor/report_json.h"
+
+extern char **environ;
+
+/* ---- cells ---- */
+
+static void add_by(struct table *t, const struct plan *plan, unsigned by)
+{
+	_cleanup_free_ char *names = plan_mechanism_names(plan, by, "+");
+
+	table_add(t, *names ? names : "-");
+}
+
+static void add_list(struct table *t, const struct strv *list)
+{
+	_cleanup_(str_free) struct str joined = STR_INIT;
+
+	for (size_t i = 0; i < list->n; i++)
+		str_addf(&joined, "%s%s", i ? "; " : "", list->v[i]);
+	table_add(t, joined.s ? joined.s : "");
+}
+
+/* ---- the parts ---- */
+
+static void add_host(struct str *to, const struct host *h)
+{
+	struct utsname name;
+
+	str_addf(to, "host: %s", h->platform);
+	if (uname(&name) == 0)
+		str_addf(to, ", kernel %s, %s", name.release, name.machine);
+	str_add(to, h->root ? ", as root\n\n" : "\n\n");
+}
+
+static void add_mechanisms(struct str *to, const struct plan *plan, const struct screen *screen)
+{
+	struct table t = { .n_columns = 4, .title = { "MECHANISM", "LEVEL", "AVAILABLE", "EVIDENCE" }, .level_column = 1 };
+
+	for (size_t i = 0; i < n_mechanisms; i++) {
+		table_add(&t, mechanisms[i]->name);
+		table_add(&t, level_name(mechanisms[i]->level));
+		table_add(&t, plan->mechanisms[i].available ? "yes" : "no");
+		table_add(&t, plan->mechanisms[i].evidence ? plan->mechanisms[i].evidence : "");
+	}
+	table_print(to, &t, screen);
+	table_release(&t);
+}
+
+static void add_guarantees(struct str *to, const struct plan *plan, const struct screen *screen)
+{
+	struct table t = { .n_columns = 4, .title = { "GUARANTEE", "LEVEL", "BY", "WHAT STILL GETS THROUGH" }, .level_column = 1 };
+
+	for (int g = 0; g < G_COUNT; g++) {
+		const struct plan_guarantee *have = &plan->guarantees[g];
+
+		table_add(&t, guarantee_info((enum guarantee)g)->name);
+		table_add(&t, level_name(have->level));
+		add_by(&t, plan, have->by);
+		add_list(&t, &have->caveats);
+	}
+	str_add(to, "\n");
+	table_print(to, &t, screen);
+	table_release(&t);
+}
+
+static void add_rules(struct str *to, const struct plan *plan, const struct screen *screen)
+{
+	struct table t = {
+		.n_columns = 6, .title = { "GUARANTEE", "LEVEL", "BY", "RULE", "ORIGIN", "WHAT STILL GETS THROUGH" }, .level_column = 1, .cut = true,
+	};
+
+	for (size_t i = 0; i < plan->policy->n_rules; i++) {
+		const struct rule *r = &plan->policy->rules[i];
+		_cleanup_free_ char *title = NULL;
+
+		if (!report_lists(r))
+			continue;
+		title = report_rule_title(r);
+		table_add(&t, guarantee_info(r->guarantee)->name);
+		table_add(&t, level_name(plan->rules[i].level));
+		add_by(&t, plan, plan->rules[i].by);
+		table_add(&t, title);
+		table_add(&t, r->origin);
+		add_list(&t, &plan->rules[i].caveats);
+	}
+	str_add(to, "\n");
+	table_print(to, &t, screen);
+	table_release(&t);
+}
+
+static int print_text(const struct options *o, const struct plan *plan, const struct host *h)
+{
+	const struct screen screen = screen_probe(o->color);
+	struct str text = STR_INIT;
+
+	add_host(&text, h);
+	add_mechanisms(&text, plan, &screen);
+	add_guarantees(&text, plan, &screen);
+	if (o->rules)
+		add_rules(&text, plan, &screen);
+	return output_text(&text);
+}
+
+/* ---- the command ---- */
+
+/* 1: a run with these options would be refused. */
+static int judge_requirements(const struct plan *plan)
+{
+	_cleanup_(err_clear) struct err err = ERR_NONE;
+
+	if (plan_check_required(plan, &err) == 0)
+		return 0;
+	say_err(&err);
+	return 1;
+}
+
+int cmd_status(const struct options *o)
+{
+	_cleanup_(err_clear) struct err err = ERR_NONE;
+	char *no_command[] = { NULL };
+	struct launch l = { .argv = no_command, .environ = environ };
+	struct plan plan;
+	int code;
+
+	if (o->n_operands) {
+		err_set(&err, -EINVAL, "status takes no operand, '%s' is one", o->operands[0]);
+		err_hint(&err, "hurdle explain PATH says what is decided about a path");
+	}
+	if (err.text || prepare_plan(o, &l, &plan, &err) < 0) {
+		say_err(&err);
+		return EXIT_REFUSED;
+	}
+	output_warnings(l.policy);
+	code = o->json ? output_json(report_plan(&plan, l.host)) : print_text(o, &plan, l.host);
+	if (code == 0)
+		code = judge_requirements(&plan);
+	prepare_release(&l, &plan);
+	return code;
+}

@@ -1,0 +1,129 @@
+#include "supervisor/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/base/cleanup.h"
+
+static void add_caveats(struct strv *to, const struct strv *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (!strv_has(to, from->v[i]))
+			strv_add(to, from->v[i]);
+}
+
+static enum level lower(enum level a, enum level b)
+{
+	return a == LEVEL_NA || (b != LEVEL_NA && b < a) ? b : a;
+}
+
+/*
+ * The strongest mechanism that holds the rule whole gives its level. Parts held by stronger ones are named, but a rule is
+ * as strong as its weakest part, so they do not raise it.
+ */
+static void plan_rule_make(struct plan *plan, struct plan_rule *pr, const struct rule *r, const struct host *h)
+{
+	enum level whole = LEVEL_NONE;
+	for (size_t i = 0; i < n_mechanisms; i++) {
+		struct strv caveats = { 0 };
+		if (!plan->mechanisms[i].available || !mechanisms[i]->holds)
+			continue;
+		enum extent extent = mechanisms[i]->holds(h, plan->policy, r, &caveats);
+		if (extent != HOLDS_NOT)
+			pr->by |= 1u << i;
+		if (extent == HOLDS_WHOLE && mechanisms[i]->level > whole)
+			whole = mechanisms[i]->level;
+		add_caveats(&pr->caveats, &caveats);
+		strv_free(&caveats);
+	}
+	pr->level = whole;
+	if (whole == LEVEL_NONE && !pr->caveats.n)
+		strv_add(&pr->caveats, "no mechanism of this host holds it");
+}
+
+static void plan_guarantee_add(struct plan_guarantee *g, const struct plan_rule *pr)
+{
+	g->level = lower(g->level, pr->level);
+	g->by |= pr->by;
+	add_caveats(&g->caveats, &pr->caveats);
+}
+
+void plan_make(struct plan *plan, const struct policy *p, struct host *h)
+{
+	plan->policy = p;
+	plan->rules = xcalloc(p->n_rules + 1, sizeof *plan->rules);
+	plan->mechanisms = xcalloc(n_mechanisms, sizeof *plan->mechanisms);
+	for (size_t i = 0; i < n_mechanisms; i++)
+		plan->mechanisms[i].available = mechanisms[i]->available(h, p, &plan->mechanisms[i].evidence);
+	for (int g = 0; g < G_COUNT; g++)
+		plan->guarantees[g] = (struct plan_guarantee){ .level = LEVEL_NA };
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		if (r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR)
+			continue;
+		plan_rule_make(plan, &plan->rules[i], r, h);
+		plan_guarantee_add(&plan->guarantees[r->guarantee], &plan->rules[i]);
+	}
+	/* whoever reaches any host reaches denied ones */
+	struct plan_guarantee *domains = &plan->guarantees[G_net_domains];
+	if (domains->level != LEVEL_NA)
+		domains->level = lower(domains->level, plan->guarantees[G_net_egress].level);
+}
+
+void plan_release(struct plan *plan)
+{
+	for (size_t i = 0; plan->rules && i < plan->policy->n_rules; i++)
+		strv_free(&plan->rules[i].caveats);
+	for (int g = 0; g < G_COUNT; g++)
+		strv_free(&plan->guarantees[g].caveats);
+	for (size_t i = 0; plan->mechanisms && i < n_mechanisms; i++)
+		free(plan->mechanisms[i].evidence);
+	free(plan->rules);
+	free(plan->mechanisms);
+	memset(plan, 0, sizeof *plan);
+}
+
+static void add_short_rules(struct str *s, const struct plan *plan, enum guarantee g, enum level want)
+{
+	size_t short_of = 0;
+	for (size_t i = 0; i < plan->policy->n_rules; i++) {
+		const struct rule *r = &plan->policy->rules[i];
+		if (r->guarantee != g || plan->rules[i].level >= want || r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR)
+			continue;
+		if (++short_of <= 5)
+			str_addf(s, "\n  %s %s (%s): %s", rule_kind_name(r->kind), r->text ? r->text : "", r->origin, level_name(plan->rules[i].level));
+	}
+	if (short_of > 5)
+		str_addf(s, "\n  and %zu more", short_of - 5);
+}
+
+int plan_check_required(const struct plan *plan, struct err *err)
+{
+	struct str s = STR_INIT;
+	for (size_t i = 0; i < plan->policy->n_required; i++) {
+		const struct required *q = &plan->policy->required[i];
+		enum level want = q->best ? guarantee_info(q->guarantee)->best : q->level, have = plan->guarantees[q->guarantee].level;
+		if (have == LEVEL_NA || have >= want)
+			continue;
+		str_addf(&s, "%s%s is required at level %s (%s), this host gives %s:", s.len ? "\n" : "", guarantee_info(q->guarantee)->name,
+			 level_name(want), q->origin, level_name(have));
+		add_short_rules(&s, plan, q->guarantee, want);
+	}
+	if (!s.len)
+		return 0;
+	_cleanup_free_ char *text = str_take(&s);
+	int r = err_set(err, -EPERM, "%s", text);
+	err_hint(err, "hurdle status shows what holds here");
+	return r;
+}
+
+char *plan_mechanism_names(const struct plan *plan, unsigned by, const char *separator)
+{
+	struct str s = STR_INIT;
+	(void)plan;
+	for (size_t i = 0; i < n_mechanisms; i++)
+		if (by & (1u << i))
+			str_addf(&s, "%s%s", s.len ? separator : "", mechanisms[i]->name);
+	return str_take(&s);
+}

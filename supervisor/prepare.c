@@ -1,0 +1,89 @@
+#include "supervisor/prepare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/base/cleanup.h"
+#include "supervisor/policy_build.h"
+
+/* hurdle's own files stand outside every rule of the user's. */
+static int add_session_paths(struct launch *l, struct err *err)
+{
+	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY };
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		_cleanup_free_ char *path = strf("%s/%s", l->session.dir, own[i]);
+		int r = policy_add(l->policy, RULE_INTERNAL, LAYER_DEFAULT, path, "/", ADD_LITERAL, "session", err);
+		if (r < 0)
+			return r;
+	}
+	int r = policy_add(l->policy, RULE_TMPDIR, LAYER_DEFAULT, l->session.tmpdir, "/", ADD_LITERAL, "session", err);
+	return r < 0 ? r : 0;
+}
+
+static int compile(struct launch *l, struct err *err)
+{
+	/* the coarse clock is the one that file systems take birth times from */
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	const struct image_options options = {
+		.start_sec = now.tv_sec, .start_nsec = (uint32_t)now.tv_nsec, .supervisor = (uint32_t)getpid(),
+		.extra_flags = host_has(l->host, CAP_OPENAT2) ? IMAGE_OPENAT2 : 0,
+	};
+	return policy_compile(l->policy, &options, &l->image, &l->image_size, err);
+}
+
+static int prepare_steps(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
+{
+	int r = policy_build(o, &l->policy, err);
+	if (r < 0)
+		return r;
+	l->host = xcalloc(1, sizeof *l->host);
+	host_init(l->host);
+	policy_add_session_rules(l->policy, strncmp(l->host->platform, "WSL", 3) == 0);
+	host_has(l->host, CAP_PROC);
+	host_has(l->host, CAP_BIRTH_TIME);
+	if (!l->policy->scrub_only) {
+		r = session_open(&l->session, l->policy, l->host->root, err);
+		if (r == 0)
+			r = add_session_paths(l, err);
+		if (r == 0)
+			r = compile(l, err);
+		if (r == 0)
+			r = preload_prove(l, err);
+	}
+	if (r == 0)
+		plan_make(plan, l->policy, l->host);
+	return r;
+}
+
+int prepare_plan(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
+{
+	l->session.dirfd = -1;
+	memset(plan, 0, sizeof *plan);
+	int r = prepare_steps(o, l, plan, err);
+	if (r < 0)
+		prepare_release(l, plan);
+	return r;
+}
+
+void prepare_release(struct launch *l, struct plan *plan)
+{
+	if (plan->policy)
+		plan_release(plan);
+	session_close(&l->session);
+	scrub_result_clear(&l->env);
+	strv_free(&l->extra_env);
+	free(l->image);
+	l->image = NULL;
+	if (l->host)
+		host_release(l->host);
+	free(l->host);
+	l->host = NULL;
+	free(l->program);
+	l->program = NULL;
+	if (l->policy)
+		policy_free(l->policy);
+	l->policy = NULL;
+}

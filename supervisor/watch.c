@@ -1,0 +1,178 @@
+/*
+ * While the command runs. It stays in hurdle's own process group: a terminal's signals reach it by themselves, a pipeline
+ * around hurdle keeps its foreground group, and a shell's job control sees one job. What is left to do is to pass on
+ * signals that were sent to hurdle alone, to stop when the command stops, and to clean up.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/base/cleanup.h"
+#include "platform/base/sys.h"
+#include "supervisor/launch.h"
+
+enum { GRACE_SECONDS = 5, KILL_STEP_MS = 20 };
+
+struct watch {
+	pid_t command;
+	bool ended, group;
+	int status;
+};
+
+/* The command stopped (Ctrl-Z, or a stop of its own): so does hurdle, or the shell would wait for ever. */
+static void stop_along(struct watch *w)
+{
+	kill(getpid(), SIGSTOP);
+	kill(w->group ? -w->command : w->command, SIGCONT);
+}
+
+/* Every child that changed; orphans of the command are ours too. False when there is none left. */
+static bool reap(struct watch *w)
+{
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
+		if (pid == 0)
+			return true;
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			return false;
+		if (pid != w->command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			stop_along(w);
+		} else {
+			w->ended = true;
+			w->status = status;
+		}
+	}
+}
+
+/* A signal that the kernel sent (from the terminal) went to the whole group, so the command has it already. */
+static void pass_on(const struct watch *w, const siginfo_t *info)
+{
+	switch (info->si_signo) {
+	case SIGTERM: case SIGINT: case SIGHUP: case SIGQUIT: case SIGUSR1: case SIGUSR2: case SIGALRM:
+		if (info->si_code != SI_KERNEL || w->group)
+			kill(w->command, info->si_signo);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the end ---- */
+
+struct process { pid_t pid, parent; };
+
+static size_t list_processes(struct process **ret)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	size_t n = 0, cap = 0;
+	*ret = NULL;
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		char path[300];
+		_cleanup_free_ char *text = NULL;
+		int parent;
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof path, "/proc/%s/stat", e->d_name);
+		if (read_file(path, 4096, &text, NULL) < 0)
+			continue;
+		const char *s = strrchr(text, ')');
+		if (!s || sscanf(s + 1, " %*c %d", &parent) != 1)
+			continue;
+		if (n == cap)
+			*ret = xreallocarray(*ret, cap = cap ? cap * 2 : 256, sizeof **ret);
+		(*ret)[n++] = (struct process){ (pid_t)atoi(e->d_name), parent };
+	}
+	return n;
+}
+
+static bool descends(const struct process *list, size_t n, pid_t pid, pid_t from)
+{
+	for (int depth = 0; depth < 100 && pid > 1; depth++) {
+		pid_t parent = 0;
+		for (size_t i = 0; i < n && !parent; i++)
+			if (list[i].pid == pid)
+				parent = list[i].parent;
+		if (parent == from)
+			return true;
+		pid = parent;
+	}
+	return false;
+}
+
+/* Only processes that descend from this one: all of them are the run's. */
+static void signal_descendants(int signal)
+{
+	_cleanup_free_ struct process *list = NULL;
+	size_t n = list_processes(&list);
+	for (size_t i = 0; i < n; i++)
+		if (descends(list, n, list[i].pid, getpid()))
+			kill(list[i].pid, signal);
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool wait_for_all(struct watch *w, double until)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	while (reap(w)) {
+		double left = until - now();
+		if (left <= 0)
+			return false;
+		struct timespec t = { (time_t)left, (long)((left - (double)(time_t)left) * 1e9) };
+		sigtimedwait(&set, NULL, &t);
+	}
+	return true;
+}
+
+static void end_all(struct watch *w)
+{
+	if (w->group)
+		kill(-w->command, SIGTERM);
+	if (!reap(w))
+		return;
+	signal_descendants(SIGTERM);
+	signal_descendants(SIGCONT);
+	if (wait_for_all(w, now() + GRACE_SECONDS))
+		return;
+	/* what forks while it is killed is found in the next round */
+	for (int round = 0; round < 250; round++) {
+		signal_descendants(SIGKILL);
+		if (wait_for_all(w, now() + KILL_STEP_MS / 1000.0))
+			return;
+	}
+}
+
+void watch_run(struct launch *l, struct outcome_of_run *ret)
+{
+	struct watch w = { .command = l->pid, .group = !l->host->caps[CAP_SUBREAPER].available };
+	sigset_t all;
+	siginfo_t info;
+	sigfillset(&all);
+	/* the command may have ended before the first wait */
+	for (reap(&w); !w.ended;) {
+		if (sigwaitinfo(&all, &info) < 0)
+			continue;
+		pass_on(&w, &info);
+		reap(&w);
+	}
+	end_all(&w);
+	ret->signal = WIFSIGNALED(w.status) ? WTERMSIG(w.status) : 0;
+	ret->exit = ret->signal ? 128 + ret->signal : WEXITSTATUS(w.status);
+}
