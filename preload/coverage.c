@@ -38,30 +38,39 @@ static bool has_go_note(int fd, const ElfW(Phdr) *p)
 /* The dynamic loader has no interpreter itself, but loads the shim all the same ("ld.so prog"): a shared object with a name. */
 static bool is_shared_object(int fd, const ElfW(Phdr) *p)
 {
-	for (size_t i = 0; i < p->p_filesz / sizeof(ElfW(Dyn)) && i < 128; i++) {
-		ElfW(Dyn) d;
-		if (read_at(fd, &d, sizeof d, (long)(p->p_offset + i * sizeof d)) != sizeof d || d.d_tag == DT_NULL)
-			return false;
-		if (d.d_tag == DT_SONAME)
-			return true;
+	ElfW(Dyn) d[16];
+	for (size_t i = 0; i < p->p_filesz / sizeof *d && i < 128; i += 16) {
+		long got = read_at(fd, d, sizeof d, (long)(p->p_offset + i * sizeof *d));
+		for (size_t j = 0; got > 0 && j < (size_t)got / sizeof *d; j++) {
+			if (d[j].d_tag == DT_NULL)
+				return false;
+			if (d[j].d_tag == DT_SONAME)
+				return true;
+		}
 	}
 	return false;
 }
 
 static int elf_coverage(int fd, const ElfW(Ehdr) *e)
 {
-	bool interpreter = false, go = false, object = false;
-	if (e->e_ident[EI_CLASS] != SHIM_ELF_CLASS || e->e_machine != SHIM_ELF_MACHINE || e->e_phentsize != sizeof(ElfW(Phdr)))
+	ElfW(Phdr) table[8], dynamic = { 0 };
+	bool interpreter = false;
+	if (e->e_ident[EI_CLASS] != SHIM_ELF_CLASS || e->e_machine != SHIM_ELF_MACHINE || e->e_phentsize != sizeof *table)
 		return UNCOVERED_OTHER_CLASS;
-	for (int i = 0; i < e->e_phnum && i < 64; i++) {
-		ElfW(Phdr) p;
-		if (read_at(fd, &p, sizeof p, (long)(e->e_phoff + (size_t)i * sizeof p)) != sizeof p)
-			return UNCOVERED_UNKNOWN_FORMAT;
-		interpreter |= p.p_type == PT_INTERP;
-		go |= p.p_type == PT_NOTE && has_go_note(fd, &p);
-		object |= p.p_type == PT_DYNAMIC && is_shared_object(fd, &p);
+	for (unsigned i = 0; i < e->e_phnum && i < 64; i++) {
+		if (i % 8 == 0) {
+			unsigned n = e->e_phnum - i < 8 ? e->e_phnum - i : 8;
+			if (read_at(fd, table, n * sizeof *table, (long)(e->e_phoff + i * sizeof *table)) != (long)(n * sizeof *table))
+				return UNCOVERED_UNKNOWN_FORMAT;
+		}
+		const ElfW(Phdr) *p = &table[i % 8];
+		interpreter |= p->p_type == PT_INTERP;
+		if (p->p_type == PT_NOTE && has_go_note(fd, p))
+			return UNCOVERED_GO;
+		if (p->p_type == PT_DYNAMIC)
+			dynamic = *p;
 	}
-	return go ? UNCOVERED_GO : interpreter || object ? UNCOVERED_NONE : UNCOVERED_STATIC;
+	return interpreter || is_shared_object(fd, &dynamic) ? UNCOVERED_NONE : UNCOVERED_STATIC;
 }
 
 /* "#! interpreter argument" */

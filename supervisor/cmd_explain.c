@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "platform/base/cleanup.h"
 #include "supervisor/commands.h"
@@ -123,15 +123,21 @@ static int explain_path(const struct options *o, const struct launch *l, const s
 
 /* ---- variables ---- */
 
+/* A plain word may be either; it is a variable where one of that name is set, or it is written as they mostly are. */
 static bool looks_like_variable(const struct options *o)
 {
-	const char *s = o->operands[0];
+	const char *name = o->operands[0];
+	bool lower = false;
+	struct stat st;
 
-	if (o->read || o->write || o->exec || access(s, F_OK) == 0 || !(isalpha((unsigned char)*s) || *s == '_'))
+	if (o->read || o->write || o->exec || lstat(name, &st) == 0 || isdigit((unsigned char)*name))
 		return false;
-	while (isalnum((unsigned char)*s) || *s == '_')
-		s++;
-	return !*s;
+	for (const char *s = name; *s; s++) {
+		if (!isalnum((unsigned char)*s) && *s != '_')
+			return false;
+		lower |= islower((unsigned char)*s) != 0;
+	}
+	return !lower || getenv(name);
 }
 
 static int print_variable(const struct options *o, const struct explained_variable *v)

@@ -128,7 +128,7 @@ int launch_start(struct launch *l, struct err *err)
 	pid_t self = getpid();
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
-	l->pid = fork();
+	l->pid = vfork(); /* no copy of the supervisor: the child only makes system calls on its way to exec */
 	if (l->pid < 0) {
 		int r = err_set(err, -errno, "cannot start a process: %s", strerror(errno));
 		sigprocmask(SIG_SETMASK, &mask, NULL);

@@ -214,7 +214,7 @@ static int parse_option(struct options *o, char *const **argv, struct err *err)
 	}
 	if (!row->argument && value)
 		return err_set(err, -EINVAL, "option '--%s' takes no argument", row->name);
-	return apply(o, row, value, err);
+	return apply(o, row, value ? value : "", err);
 }
 
 static void add_operand(struct options *o, char *arg)

@@ -258,8 +258,10 @@ static void trim_lines(struct str *to, size_t from)
 void table_print(struct str *to, const struct table *t, const struct screen *screen)
 {
 	const size_t from = to->len;
-	size_t width[TABLE_COLUMNS];
+	size_t width[TABLE_COLUMNS] = { 0 };
 
+	if (t->n_columns == 0 || t->n_columns > TABLE_COLUMNS)
+		return;
 	if (!screen->terminal) {
 		print_tabs(to, t, screen);
 		return;

@@ -19,26 +19,29 @@ static enum level lower(enum level a, enum level b)
 }
 
 /*
- * The strongest mechanism that holds the rule whole gives its level. Parts held by stronger ones are named, but a rule is
- * as strong as its weakest part, so they do not raise it.
+ * The strongest mechanism that holds the rule whole gives its level, and what gets past that one gets through: what a weaker
+ * layer behind it would let by does not matter. Held in part by a stronger one, the rule is as strong as its weakest part.
  */
 static void plan_rule_make(struct plan *plan, struct plan_rule *pr, const struct rule *r, const struct host *h)
 {
-	enum level whole = LEVEL_NONE;
 	for (size_t i = 0; i < n_mechanisms; i++) {
+		const struct mechanism *m = mechanisms[i];
 		struct strv caveats = { 0 };
-		if (!plan->mechanisms[i].available || !mechanisms[i]->holds)
+		if (!plan->mechanisms[i].available || !m->holds)
 			continue;
-		enum extent extent = mechanisms[i]->holds(h, plan->policy, r, &caveats);
+		enum extent extent = m->holds(h, plan->policy, r, &caveats);
 		if (extent != HOLDS_NOT)
 			pr->by |= 1u << i;
-		if (extent == HOLDS_WHOLE && mechanisms[i]->level > whole)
-			whole = mechanisms[i]->level;
-		add_caveats(&pr->caveats, &caveats);
+		if (extent == HOLDS_WHOLE && m->level > pr->level) {
+			pr->level = m->level;
+			strv_free(&pr->caveats);
+			pr->caveats = (struct strv){ 0 };
+		}
+		if (pr->level == LEVEL_NONE || (extent == HOLDS_WHOLE && m->level == pr->level))
+			add_caveats(&pr->caveats, &caveats);
 		strv_free(&caveats);
 	}
-	pr->level = whole;
-	if (whole == LEVEL_NONE && !pr->caveats.n)
+	if (pr->level == LEVEL_NONE && !pr->caveats.n)
 		strv_add(&pr->caveats, "no mechanism of this host holds it");
 }
 

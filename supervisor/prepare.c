@@ -34,25 +34,47 @@ static int compile(struct launch *l, struct err *err)
 	return policy_compile(l->policy, &options, &l->image, &l->image_size, err);
 }
 
-static int prepare_steps(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
+static int build(const struct options *o, struct launch *l, struct err *err)
 {
 	int r = policy_build(o, &l->policy, err);
 	if (r < 0)
 		return r;
-	l->host = xcalloc(1, sizeof *l->host);
-	host_init(l->host);
 	policy_add_session_rules(l->policy, strncmp(l->host->platform, "WSL", 3) == 0);
 	host_has(l->host, CAP_PROC);
 	host_has(l->host, CAP_BIRTH_TIME);
-	if (!l->policy->scrub_only) {
-		r = session_open(&l->session, l->policy, l->host->root, err);
-		if (r == 0)
-			r = add_session_paths(l, err);
-		if (r == 0)
-			r = compile(l, err);
-		if (r == 0)
-			r = preload_prove(l, err);
-	}
+	return 0;
+}
+
+static void end_session(struct launch *l)
+{
+	preload_abandon_proof(l);
+	session_close(&l->session);
+}
+
+static int finish_sandbox(struct launch *l, struct err *err)
+{
+	int r = add_session_paths(l, err);
+	if (r == 0)
+		r = compile(l, err);
+	return r < 0 ? r : preload_end_proof(l, err);
+}
+
+/* The proof needs a processor of its own for a while, so it begins first; when the settings then ask for the environment alone,
+ * it was for nothing. */
+static int prepare_steps(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
+{
+	const bool scrub = o->no_sandbox || o->profile == PROFILE_SCRUB;
+	l->host = xcalloc(1, sizeof *l->host);
+	host_init(l->host);
+	int r = scrub ? 0 : session_open(&l->session, l->host->root, err);
+	if (r == 0 && !scrub)
+		r = preload_begin_proof(l, err);
+	if (r == 0)
+		r = build(o, l, err);
+	if (r == 0 && l->policy->scrub_only)
+		end_session(l);
+	else if (r == 0)
+		r = finish_sandbox(l, err);
 	if (r == 0)
 		plan_make(plan, l->policy, l->host);
 	return r;
@@ -72,7 +94,7 @@ void prepare_release(struct launch *l, struct plan *plan)
 {
 	if (plan->policy)
 		plan_release(plan);
-	session_close(&l->session);
+	end_session(l);
 	scrub_result_clear(&l->env);
 	strv_free(&l->extra_env);
 	free(l->image);

@@ -33,6 +33,8 @@ struct launch {
 	struct scrub_result env;   /* filled by env; envp is what the command gets */
 	const int *pass_fds;       /* inherited descriptors to keep, besides 0, 1 and 2 */
 	size_t n_pass_fds;
+	pid_t proof;               /* of the proof that is running; 0: none */
+	char *canary, *proof_failure; /* owned */
 	struct image *image;       /* compiled policy, owned */
 	size_t image_size;
 };
@@ -55,13 +57,18 @@ extern const struct mechanism *const mechanisms[];
 extern const size_t n_mechanisms;
 
 /* session.c */
-int session_open(struct session *s, const struct policy *p, bool for_root, struct err *err);
+int session_open(struct session *s, bool for_root, struct err *err);
 void session_close(struct session *s); /* removes it */
 /* What the command's rights will be, for a child that measures: capabilities dropped, no_new_privs. */
 int session_drop_rights(const struct host *h);
 
-/* preload.c: runs a shell under the shim that tries to write what it may not. Fills CAP_SHIM and the ancestors' readable marks. */
-int preload_prove(struct launch *l, struct err *err);
+/*
+ * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end
+ * of it fills CAP_SHIM and the ancestors' readable marks, and puts the policy in place. 0 also when the proof failed.
+ */
+int preload_begin_proof(struct launch *l, struct err *err);
+int preload_end_proof(struct launch *l, struct err *err);
+void preload_abandon_proof(struct launch *l);
 /* enum uncovered_reason of a program that the command line names, by its path; words for a reason. */
 int preload_coverage(const char *path);
 const char *uncovered_reason_words(int reason);

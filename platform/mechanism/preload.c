@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -57,74 +58,125 @@ static int write_events(struct launch *l, mode_t mode)
 	return 0;
 }
 
+static int write_image(struct launch *l, const struct image *img, size_t size, struct err *err)
+{
+	unlinkat(l->session.dirfd, WIRE_IMAGE, 0);
+	/* root's commands may run as others, who must be able to read the policy and to report */
+	int r = write_new_file_at(l->session.dirfd, WIRE_IMAGE, l->host->root ? 0644 : 0600, img, size);
+	return r < 0 ? err_set(err, r, "cannot write the policy into '%s': %s", l->session.dir, strerror(-r)) : 0;
+}
+
 static int write_files(struct launch *l, struct err *err)
 {
-	/* root's commands may run as others, who must be able to read the policy and to report */
 	const bool root = l->host->root;
 	const struct session *s = &l->session;
 	int r = write_new_file_at(s->dirfd, WIRE_SHIM, root ? 0755 : 0700, shim_blob, (size_t)(shim_blob_end - shim_blob));
-	if (r == 0)
-		r = write_new_file_at(s->dirfd, WIRE_IMAGE, root ? 0644 : 0600, l->image, l->image_size);
 	if (r == 0)
 		r = write_events(l, root ? 0666 : 0600);
 	return r < 0 ? err_set(err, r, "cannot write the shim into '%s': %s", s->dir, strerror(-r)) : 0;
 }
 
+/* The proof runs while the real policy is still being made, under one that allows nothing. */
+static int write_empty_image(struct launch *l, struct err *err)
+{
+	struct policy *nothing = policy_new("/", NULL);
+	struct image *img = NULL;
+	size_t size;
+	const struct image_options options = { .extra_flags = host_has(l->host, CAP_OPENAT2) ? IMAGE_OPENAT2 : 0 };
+	int r = policy_compile(nothing, &options, &img, &size, err);
+	if (r == 0)
+		r = write_image(l, img, size, err);
+	free(img);
+	policy_free(nothing);
+	return r;
+}
+
 /* ---- the proof ---- */
 
-struct proof { unsigned char readable[ARRAY_SIZE(((struct host *)0)->ancestors)]; bool measured; };
+enum { PROOF_PROGRAMS = 3 };
 
 /* With the command's rights, and no shim in the way: what a raw system call could read. */
-static void measure_ancestors(const struct host *h, struct proof *proof)
+static void measure_ancestors(struct host *h)
 {
 	for (size_t i = 0; i < h->n_ancestors; i++) {
 		char path[40], byte;
 		snprintf(path, sizeof path, "/proc/%d/environ", (int)h->ancestors[i].pid);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		proof->readable[i] = fd >= 0 && read(fd, &byte, 1) >= 0;
+		h->ancestors[i].readable = fd >= 0 && read(fd, &byte, 1) >= 0;
 		if (fd >= 0)
 			close(fd);
 	}
-	proof->measured = true;
+	h->ancestors_measured = true;
 }
 
-static void __attribute__((noreturn)) proof_child(const struct launch *l, char *const argv[], struct proof *proof)
+/* In a vfork child: the memory is the supervisor's, so what is measured is there at once. */
+static void __attribute__((noreturn)) proof_child(struct launch *l, char *const argv[], char *const envp[], const sigset_t *mask)
 {
-	_cleanup_free_ char *preload = strf("LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
-	char *envp[] = { preload, NULL };
 	int null = open("/dev/null", O_RDWR);
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
 	closefrom(3);
 	session_drop_rights(l->host);
-	if (!proof->measured)
-		measure_ancestors(l->host, proof);
+	if (!l->host->ancestors_measured)
+		measure_ancestors(l->host);
 	alarm(5); /* a shell that hangs is an answer too */
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(argv[0], argv, envp);
 	_exit(127);
 }
 
-/* NULL: proven. Else why not, in words; owned. */
-static char *try_proof(struct launch *l, char *const argv[], const char *canary, struct proof *proof)
+/* argv of the i-th program that can try to write; in ret, which has room for 6. */
+static void proof_program(const struct launch *l, int i, const char **ret)
 {
-	struct wire_page *page = l->session.page;
-	int status;
+	const char *const touch[] = { "/bin/sh", "/usr/bin/touch", "/bin/touch" };
+	size_t n = 0;
+	ret[n++] = touch[i];
+	if (i == 0) {
+		ret[n++] = "-c";
+		ret[n++] = "true >\"$1\"";
+		ret[n++] = "sh";
+	}
+	ret[n++] = l->canary;
+	ret[n] = NULL;
+}
+
+/* NULL: started. Else why not, in words; owned. */
+static char *start_proof(struct launch *l, int i)
+{
+	const char *argv[6];
+	proof_program(l, i, argv);
 	if (access(argv[0], X_OK) < 0)
 		return strf("%s: %s", argv[0], strerror(errno));
 	int reason = preload_coverage(argv[0]);
 	if (reason)
 		return strf("%s is %s", argv[0], uncovered_reason_words(reason));
-	page->hellos = page->violations = 0;
-	pid_t pid = fork();
-	if (pid == 0)
-		proof_child(l, argv, proof);
-	if (pid < 0)
-		return strf("fork: %s", strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	_cleanup_free_ char *preload = strf("LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
+	char *envp[] = { preload, NULL };
+	l->session.page->hellos = l->session.page->violations = 0;
+	sigset_t all, mask;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &mask);
+	l->proof = vfork();
+	if (l->proof == 0)
+		proof_child(l, (char *const *)(uintptr_t)argv, envp, &mask);
+	int error = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return l->proof < 0 ? strf("vfork: %s", strerror(error)) : NULL;
+}
+
+/* NULL: the running proof succeeded. */
+static char *end_proof(struct launch *l, int i)
+{
+	const char *argv[6];
+	struct wire_page *page = l->session.page;
+	int status;
+	proof_program(l, i, argv);
+	while (waitpid(l->proof, &status, 0) < 0 && errno == EINTR)
 		;
-	bool made = access(canary, F_OK) == 0;
-	unlink(canary);
+	l->proof = 0;
+	bool made = access(l->canary, F_OK) == 0;
+	unlink(l->canary);
 	if (made)
 		return strf("%s ran under LD_PRELOAD and wrote what the shim should have refused", argv[0]);
 	if (WIFSIGNALED(status))
@@ -134,55 +186,66 @@ static char *try_proof(struct launch *l, char *const argv[], const char *canary,
 	return page->violations ? NULL : strf("%s loaded the shim, but nothing was refused (exit status %d)", argv[0], WEXITSTATUS(status));
 }
 
-static void keep_measurements(struct host *h, const struct proof *proof)
-{
-	h->ancestors_measured = proof->measured;
-	for (size_t i = 0; i < h->n_ancestors; i++)
-		h->ancestors[i].readable = proof->readable[i];
-}
-
+/* Only what the proof touched: the rest of the page has never been written, and costs nothing yet. */
 static void clear_page(struct wire_page *page)
 {
-	memset(page, 0, sizeof *page);
-	page->magic = WIRE_MAGIC;
-	page->size = sizeof *page;
+	for (uint32_t i = 0; i < page->violations && i < WIRE_VIOLATIONS; i++)
+		memset(&page->violation[i], 0, sizeof page->violation[i]);
+	for (uint32_t i = 0; i < page->tickets && i < WIRE_TICKETS; i++)
+		memset(&page->ticket[i], 0, sizeof page->ticket[i]);
+	page->violations = page->hellos = page->tickets = page->uncovered = page->lost = 0;
 }
 
-int preload_prove(struct launch *l, struct err *err)
+int preload_begin_proof(struct launch *l, struct err *err)
 {
-	struct host *h = l->host;
-	_cleanup_free_ char *canary = strf("%s/" WIRE_CANARY, l->session.dir), *why = NULL;
-	char *const shell[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "true >\"$1\"" }, (char[]){ "sh" }, canary, NULL };
-	char *const touch[] = { (char[]){ "/usr/bin/touch" }, canary, NULL }, *const touch2[] = { (char[]){ "/bin/touch" }, canary, NULL };
-	char *const *const programs[] = { shell, touch, touch2 };
-
 	int r = write_files(l, err);
+	if (r == 0)
+		r = write_empty_image(l, err);
 	if (r < 0)
 		return r;
-	struct proof *proof = mmap(NULL, sizeof *proof, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (proof == MAP_FAILED)
-		return err_set(err, -errno, "cannot map memory: %s", strerror(errno));
-	host_list_ancestors(h);
-	for (size_t i = 0; i < ARRAY_SIZE(programs) && !(i && !why); i++) {
-		char *first = why;
-		why = try_proof(l, programs[i], canary, proof);
-		if (!why)
-			host_set(h, CAP_SHIM, true, "%s under the shim: write refused", programs[i][0]);
-		else if (first) { /* the shell's reason says most */
+	host_list_ancestors(l->host);
+	l->canary = strf("%s/" WIRE_CANARY, l->session.dir);
+	l->proof_failure = start_proof(l, 0);
+	return 0;
+}
+
+int preload_end_proof(struct launch *l, struct err *err)
+{
+	_cleanup_free_ char *why = TAKE_PTR(l->proof_failure);
+	const char *argv[6];
+	int i = 0;
+	if (!why)
+		why = end_proof(l, 0);
+	/* the first program's reason says most; another that works is as good a proof */
+	for (char *other = why; other && i + 1 < PROOF_PROGRAMS;) {
+		other = start_proof(l, ++i);
+		if (!other)
+			other = end_proof(l, i);
+		if (!other) {
 			free(why);
-			why = first;
-			continue;
+			why = NULL;
+		} else {
+			free(other);
 		}
-		free(why ? NULL : first);
 	}
-	keep_measurements(h, proof);
-	munmap(proof, sizeof *proof);
+	proof_program(l, i, argv);
 	clear_page(l->session.page);
 	if (why) {
-		host_set(h, CAP_SHIM, false, "%s", why);
-		h->shim_failure = TAKE_PTR(why);
+		host_set(l->host, CAP_SHIM, false, "%s", why);
+		l->host->shim_failure = TAKE_PTR(why);
+	} else {
+		host_set(l->host, CAP_SHIM, true, "%s under the shim: write refused", argv[0]);
 	}
-	return 0;
+	return write_image(l, l->image, l->image_size, err);
+}
+
+void preload_abandon_proof(struct launch *l)
+{
+	if (l->proof > 0)
+		free(end_proof(l, 0));
+	free(l->canary);
+	free(l->proof_failure);
+	l->canary = l->proof_failure = NULL;
 }
 
 /* ---- the mechanism ---- */

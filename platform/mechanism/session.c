@@ -60,9 +60,8 @@ static int make_tmp(struct session *s, struct err *err)
 	return s->dirfd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->dir, strerror(errno)) : 0;
 }
 
-int session_open(struct session *s, const struct policy *p, bool for_root, struct err *err)
+int session_open(struct session *s, bool for_root, struct err *err)
 {
-	(void)p;
 	const char *wanted = getenv("CLAUDE_CODE_TMPDIR") ? getenv("CLAUDE_CODE_TMPDIR") : getenv("CLAUDE_TMPDIR");
 	const char *const parents[] = { wanted, getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
 	s->dirfd = -1;
