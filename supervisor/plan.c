@@ -95,10 +95,10 @@ static void add_short_rules(struct str *s, const struct plan *plan, enum guarant
 		if (r->guarantee != g || plan->rules[i].level >= want || r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR)
 			continue;
 		if (++short_of <= 5)
-			str_addf(s, "\n  %s %s (%s): %s", rule_kind_name(r->kind), r->text ? r->text : "", r->origin, level_name(plan->rules[i].level));
+			str_addf(s, "%s %s %s (%s)", short_of > 1 ? "," : "", rule_kind_name(r->kind), r->text ? r->text : "", r->origin);
 	}
 	if (short_of > 5)
-		str_addf(s, "\n  and %zu more", short_of - 5);
+		str_addf(s, " and %zu more", short_of - 5);
 }
 
 int plan_check_required(const struct plan *plan, struct err *err)
@@ -109,7 +109,7 @@ int plan_check_required(const struct plan *plan, struct err *err)
 		enum level want = q->best ? guarantee_info(q->guarantee)->best : q->level, have = plan->guarantees[q->guarantee].level;
 		if (have == LEVEL_NA || have >= want)
 			continue;
-		str_addf(&s, "%s%s is required at level %s (%s), this host gives %s:", s.len ? "\n" : "", guarantee_info(q->guarantee)->name,
+		str_addf(&s, "%s%s is required at level %s (%s), this host gives %s for:", s.len ? "; " : "", guarantee_info(q->guarantee)->name,
 			 level_name(want), q->origin, level_name(have));
 		add_short_rules(&s, plan, q->guarantee, want);
 	}
