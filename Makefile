@@ -160,8 +160,13 @@ check-asan: ## unit tests under AddressSanitizer and UBSan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' check-unit
 lint: ## rooms and arrows, style, static analysis
 	$(Q)tests/lint
-bench: all test-tools ## measure; figures are ratios of one run
-	$(Q)HURDLE_BUILD=$(B) tests/bench/run
+bench_programs := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/*.c))
+$(B)/tests/bench/%: tests/bench/%.c $(B)/libhurdle.a $(B)/platform/mechanism/shim_blob.o
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $^ $(libs)
+bench: all $(bench_programs) ## measure; figures are ratios of one run
+	$(Q)HURDLE_BUILD=$(abspath $(B)) tests/bench/run
 
 # NO_BUILD=1 installs what was built before, and nothing else.
 man_pages := $(wildcard docs/man/*.1 docs/man/*.5 docs/man/*.7)

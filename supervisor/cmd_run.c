@@ -12,6 +12,7 @@
 #include "platform/base/sys.h"
 #include "supervisor/commands.h"
 #include "supervisor/launch.h"
+#include "supervisor/output.h"
 #include "supervisor/prepare.h"
 #include "supervisor/report.h"
 #include "supervisor/violations.h"
@@ -94,12 +95,6 @@ static void say_run_line(const struct run *run)
 	say("%s", line);
 }
 
-static void say_warnings(const struct policy *p)
-{
-	for (size_t i = 0; i < p->warnings.n; i++)
-		say("warning: %s", p->warnings.v[i]);
-}
-
 /* ---- before ---- */
 
 static int refuse_uncovered(const struct run *run, struct err *err)
@@ -145,7 +140,7 @@ static int before(struct run *run, struct err *err)
 	struct launch *l = &run->launch;
 	if (prepare_plan(o, l, &run->plan, err) < 0)
 		return EXIT_REFUSED;
-	say_warnings(l->policy);
+	output_warnings(l->policy);
 	int r = launch_find_program(l, err);
 	if (r < 0)
 		return exit_for(r);
