@@ -201,6 +201,13 @@ HANDLER(on_execveat)
 	return start(f, r, NULL, (char *const *)f->arg[3], 3, path, judge_path((int)f->arg[0], path));
 }
 
+static bool has_slash(const char *s)
+{
+	while (*s && *s != '/')
+		s++;
+	return *s;
+}
+
 /* posix_spawn (fixed 0) and posix_spawnp (fixed 1): what the child does happens inside libc, so all is looked at here. */
 HANDLER(on_spawn)
 {
@@ -208,17 +215,14 @@ HANDLER(on_spawn)
 	const char *file = (const char *)f->arg[1];
 	if (!file || !*file)
 		return PASS;
-	int judged = r->fixed ? judge_search(file, &found) : judge_path(AT_FDCWD, file);
+	struct spawn_start s = { .directory = AT_FDCWD };
+	int judged = spawn_judge((const void *)f->arg[2], &s);
+	if (judged == 0 && r->fixed && !has_slash(file))
+		judged = judge_search(file, &found);
+	else if (judged == 0)
+		judged = s.unknown && file[0] != '/' ? -EACCES : judge_path(s.directory, file);
+	spawn_start_release(&s);
 	return start(f, r, NULL, (char *const *)f->arg[5], 5, found.len ? found.s : file, judged);
-}
-
-HANDLER(on_addopen)
-{
-	const char *path = (const char *)f->arg[2];
-	if (!path || !*path)
-		return PASS;
-	int error = allow_open(AT_FDCWD, path, (int)f->arg[3], WIRE_READ_DATA);
-	return error ? fail(f, r, -error) : PASS;
 }
 
 /* system, popen, wordexp: a shell with the process's own environment. */

@@ -17,3 +17,9 @@ int environment_build(struct environment *e, char *const *from, const char *prog
 void environment_release(struct environment *e, bool started);
 /* Puts the shim back into the process's own environment, for functions that take it from there (system, popen, wordexp). */
 void environment_repair(void);
+
+/* spawn.c: where the program of a posix_spawn starts. unknown: in a directory that cannot be told before. */
+struct spawn_start { int directory; bool owned, unknown; };
+/* Judges what the child is to open. 0, or a negative errno: the first refusal, or what the child would fail with. */
+int spawn_judge(const void *actions, struct spawn_start *s);
+void spawn_start_release(struct spawn_start *s);

@@ -49,6 +49,19 @@ static int held_path(struct target *t, bool follow, struct text *path)
 	return error < 0 ? error : text_add(path, t->place.base, strlen(t->place.base));
 }
 
+/* EACCES, after what the kernel says of truncate before it comes to permissions. */
+static enum answer refuse(struct frame *f, const struct row *r, const struct target *t, struct judgement j, const char *path)
+{
+	struct statx st = { 0 };
+	if (r->action == WIRE_WRITE_DATA && raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0) == 0) {
+		unsigned type = st.stx_mode & 0170000;
+		if (type != 0100000)
+			return fail(f, r, type == 0040000 ? EISDIR : EINVAL);
+	}
+	report(r->action, j.rule, path, &t->place.name);
+	return fail(f, r, EACCES);
+}
+
 HANDLER(on_object)
 {
 	const char *path = (const char *)f->arg[r->path];
@@ -57,16 +70,16 @@ HANDLER(on_object)
 		return r->dir == NO ? PASS : judge_descriptor(f, r, dir_of(f, r));
 	if (!*path)
 		return PASS;
+	if (r->action == WIRE_WRITE_DATA && f->arg[1] < 0) /* truncate */
+		return fail(f, r, EINVAL);
 	TARGET(t);
 	bool follow = !(flags & AT_SYMLINK_NOFOLLOW);
 	int error = target_open(&t, dir_of(f, r), path, follow);
 	if (error < 0 || !t.exists)
 		return finish(f, r, error < 0 ? error : -ENOENT);
 	struct judgement j = judge(ACCESS_WRITE, &t.place.name);
-	if (j.denied) {
-		report(r->action, j.rule, path, &t.place.name);
-		return fail(f, r, EACCES);
-	}
+	if (j.denied)
+		return refuse(f, r, &t, j, path);
 	TEXT(held);
 	if (held_path(&t, follow, &held) < 0)
 		return fail(f, r, ENAMETOOLONG);

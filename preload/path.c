@@ -268,7 +268,7 @@ int place_open(struct place *p, int dirfd, const char *path)
 	text_init(&p->name);
 	p->anchor = -1;
 	p->owned = p->whole = false;
-	if (len > 4096)
+	if (len >= 4096) /* PATH_MAX counts the NUL */
 		return -ENAMETOOLONG;
 
 	long start = split(path, len);
