@@ -164,7 +164,7 @@ bench_programs := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libhurdle.a $(B)/platform/mechanism/shim_blob.o
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $^ $(libs)
+	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $(filter %.c %.a,$^) $(B)/platform/mechanism/shim_blob.o $(libs)
 bench: all $(bench_programs) ## measure; figures are ratios of one run
 	$(Q)HURDLE_BUILD=$(abspath $(B)) tests/bench/run
 

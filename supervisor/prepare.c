@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "platform/base/cleanup.h"
@@ -63,6 +64,8 @@ static int finish_sandbox(struct launch *l, struct err *err)
  * it was for nothing. */
 static int prepare_steps(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
 {
+	/* the same user's processes may read ours; the command must not find there what it was not given */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	const bool scrub = o->no_sandbox || o->profile == PROFILE_SCRUB;
 	l->host = xcalloc(1, sizeof *l->host);
 	host_init(l->host);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
@@ -85,8 +84,7 @@ static int env_prepare(struct launch *l, struct err *err)
 	int r = scrub_env(&options, l->environ, &l->env);
 	if (r < 0)
 		return err_set(err, r, "cannot build the environment: %s", strerror(-r));
-	/* the same user's processes may read ours; the command must not find there what it was not given */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* root reads the memory of a process that is not dumpable as well: what was dropped must not be there */
 	scrub_wipe(l->environ, &l->env);
 	return 0;
 }

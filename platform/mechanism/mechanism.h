@@ -35,6 +35,7 @@ struct launch {
 	size_t n_pass_fds;
 	pid_t proof;               /* of the proof that is running; 0: none */
 	char *canary, *proof_failure; /* owned */
+	struct measurement *measurement; /* preload.c's, while the proof runs */
 	struct image *image;       /* compiled policy, owned */
 	size_t image_size;
 };
@@ -59,6 +60,8 @@ extern const size_t n_mechanisms;
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
 void session_close(struct session *s); /* removes it */
+/* Closes every descriptor from this one up; works also where /proc/self/fd may not be listed. */
+void session_close_from(int fd);
 /* What the command's rights will be, for a child that measures: capabilities dropped, no_new_privs. */
 int session_drop_rights(const struct host *h);
 

@@ -135,7 +135,18 @@ static bool passed(const struct launch *l, int fd)
 	return false;
 }
 
-/* From each kept descriptor to the next; close_range where the kernel has it, else what /proc lists (libbsd's closefrom). */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* A process that is not dumpable may not list its own descriptors, and libbsd's closefrom then tries every number. */
+void session_close_from(int fd)
+{
+	if (syscall(SYS_close_range, fd, ~0u, 0) < 0)
+		closefrom(fd);
+}
+
+/* From each kept descriptor to the next. */
 static void close_inherited(const struct launch *l)
 {
 	int from = 3;
@@ -150,7 +161,7 @@ static void close_inherited(const struct launch *l)
 			close(fd);
 		from = next + 1;
 	}
-	closefrom(from);
+	session_close_from(from);
 	for (size_t i = 0; i < l->n_pass_fds; i++)
 		if (passed(l, l->pass_fds[i]))
 			fcntl(l->pass_fds[i], F_SETFD, 0);
