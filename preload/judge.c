@@ -50,36 +50,44 @@ static bool own_process_file(const struct text *name)
 }
 
 /* Born before the run began? Where the file system does not say, what the supervisor listed counts as old. */
-static bool is_old(const struct text *name, const struct verdict *v)
+static bool is_old(const struct text *name, uint32_t len, bool listed)
 {
 	struct statx st;
 	TEXT(holder);
-	if (text_set(&holder, name->s, v->holder_len) < 0)
+	if (text_set(&holder, name->s, len) < 0)
 		return true;
 	long r = raw6(SYS_statx, AT_FDCWD, (long)holder.s, AT_SYMLINK_NOFOLLOW, STATX_BTIME, (long)&st, 0);
 	if (r == -ENOENT)
 		return false;
 	if (r < 0 || !(st.stx_mask & STATX_BTIME))
-		return v->holder_listed;
+		return listed;
 	const struct image *img = shim.image;
 	return st.stx_btime.tv_sec < img->start_sec ||
 	       (st.stx_btime.tv_sec == img->start_sec && st.stx_btime.tv_nsec < img->start_nsec);
 }
 
+static bool denies(const struct text *name, const struct verdict *v)
+{
+	if (v->outcome != OUTCOME_DENY_IF_OLD)
+		return v->outcome == OUTCOME_DENY;
+	return is_old(name, v->holder_len, v->holder_listed) ||
+	       (v->inner_len != v->holder_len && is_old(name, v->inner_len, v->inner_listed));
+}
+
 static struct judgement settle(const struct text *name, const struct verdict *v)
 {
-	if (v->outcome == OUTCOME_ALLOW || (v->outcome == OUTCOME_DENY_IF_OLD && !is_old(name, v)) || own_process_file(name))
-		return (struct judgement){ false, IMAGE_NONE };
-	return (struct judgement){ true, v->rule };
+	if (!denies(name, v) || own_process_file(name))
+		return (struct judgement){ .rule = IMAGE_NONE };
+	return (struct judgement){ .denied = true, .crosses = v->crosses, .rule = v->rule };
 }
 
 struct judgement judge(enum access access, const struct text *name)
 {
 	struct verdict v;
 	if (!name->len)
-		return (struct judgement){ false, IMAGE_NONE };
+		return (struct judgement){ .rule = IMAGE_NONE };
 	if (!shim.image)
-		return (struct judgement){ access != ACCESS_READ, IMAGE_NONE };
+		return (struct judgement){ .denied = access != ACCESS_READ, .rule = IMAGE_NONE };
 	policy_decide(shim.image, access, name->s, name->len, &v);
 	return settle(name, &v);
 }
@@ -88,20 +96,12 @@ struct judgement judge_move(const struct text *from, const struct text *to)
 {
 	struct verdict v;
 	if (!shim.image)
-		return (struct judgement){ true, IMAGE_NONE };
+		return (struct judgement){ .denied = true, .rule = IMAGE_NONE };
 	policy_decide_move(shim.image, from->s, from->len, to->s, to->len, &v);
-	const struct text *at = from;
-	if (v.outcome == OUTCOME_DENY_IF_OLD) { /* whose holder is it? the first end is judged first */
-		struct verdict first;
-		policy_decide(shim.image, ACCESS_MOVE, from->s, from->len, &first);
-		if (first.outcome == OUTCOME_ALLOW)
-			at = to;
-		else if (!is_old(from, &first)) {
-			policy_decide(shim.image, ACCESS_MOVE, to->s, to->len, &v);
-			at = to;
-		}
-	}
-	return settle(at, &v);
+	if (v.outcome != OUTCOME_DENY_IF_OLD)
+		return settle(from, &v);
+	struct judgement j = judge(ACCESS_MOVE, from);
+	return j.denied ? j : judge(ACCESS_MOVE, to);
 }
 
 /* ---- reports ---- */

@@ -53,8 +53,9 @@ static long refuse_new(const struct place *p, int action, struct judgement j, co
 static long refuse_old(const struct place *p, int action, struct judgement j, const char *raw, bool want_directory, bool any)
 {
 	unsigned type;
-	if (!entry_type(p, &type))
-		return -ENOENT;
+	size_t n = strlen(p->base);
+	if (!entry_type(p, &type)) /* a slash after the name of a file */
+		return p->base[n - 1] == '/' && raw6(SYS_faccessat, p->anchor, (long)p->base, 0, 0, 0, 0) == -ENOTDIR ? -ENOTDIR : -ENOENT;
 	if (!any && want_directory && type != 0040000)
 		return -ENOTDIR;
 	if (!any && !want_directory && type == 0040000)
@@ -65,7 +66,7 @@ static long refuse_old(const struct place *p, int action, struct judgement j, co
 /* ---- new names ---- */
 
 /* Anchors and judges a name to be made. PASS in *ret: the kernel's own error is certain, let it come from the real call. */
-static bool may_make(struct place *p, const struct frame *f, const struct row *r, int dir, int path, long *ret)
+static bool may_make(struct place *p, const struct frame *f, const struct row *r, int dir, int path, enum access access, long *ret)
 {
 	const char *raw = path_of(f, path);
 	*ret = 1;
@@ -78,7 +79,7 @@ static bool may_make(struct place *p, const struct frame *f, const struct row *r
 	}
 	if (p->whole)
 		return false;
-	struct judgement j = judge(ACCESS_CREATE, &p->name);
+	struct judgement j = judge(access, &p->name);
 	if (j.denied)
 		*ret = refuse_new(p, r->action, j, raw);
 	return !j.denied;
@@ -93,7 +94,7 @@ HANDLER(on_mkdir)
 {
 	PLACE(p);
 	long result;
-	if (!may_make(&p, f, r, r->dir, r->path, &result))
+	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_CREATE, &result))
 		return unmade(f, r, result);
 	result = raw6(SYS_mkdirat, p.anchor, (long)p.base, f->arg[r->mode], 0, 0, 0);
 	if (result == 0 && p.name.len >= 5 && text_equal(p.name.s + p.name.len - 5, "/.git"))
@@ -106,18 +107,21 @@ HANDLER(on_mknod)
 {
 	PLACE(p);
 	long result, device = r->flags == NO ? 0 : f->arg[r->flags];
-	if (!may_make(&p, f, r, r->dir, r->path, &result))
+	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_CREATE, &result))
 		return unmade(f, r, result);
 	if (r->dir2 != NO) /* __xmknod: version first, device by reference */
 		device = device ? *(const long *)device : 0;
 	return finish(f, r, raw6(SYS_mknodat, p.anchor, (long)p.base, f->arg[r->mode] | r->fixed, device, 0, 0));
 }
 
+/* A link puts a whole directory under its name, as a move does. */
 HANDLER(on_symlink)
 {
 	PLACE(p);
 	long result;
-	if (!may_make(&p, f, r, r->dir, r->path, &result))
+	if (!path_of(f, r->path2)) /* a link to nothing: ENOENT before all else */
+		return PASS;
+	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_MOVE, &result))
 		return unmade(f, r, result);
 	return finish(f, r, raw6(SYS_symlinkat, f->arg[r->path2], p.anchor, (long)p.base, 0, 0, 0));
 }
@@ -159,16 +163,16 @@ HANDLER(on_remove)
 
 enum { RENAME_NOREPLACE_FLAG = 1, RENAME_EXCHANGE_FLAG = 2 };
 
-/* Both ends change; a directory takes along what lies in it; what is replaced is removed; and a name that may not be read may not
- * get another one. */
+/* Both ends change; a directory takes along what lies in it, and a symlink leads to as much; what is replaced is removed; and a
+ * name that may not be read may not get another one. */
 static struct judgement judge_rename(const struct place *from, const struct place *to, unsigned from_type, int flags, bool to_exists,
 				     bool *ret_from_is_why)
 {
-	struct judgement j = from_type == 0040000 || (flags & RENAME_EXCHANGE_FLAG) ? judge_move(&from->name, &to->name)
-										    : judge(ACCESS_MOVE, &from->name);
+	const bool whole = from_type == 0040000 || (flags & RENAME_EXCHANGE_FLAG), link = from_type == 0120000;
+	struct judgement j = whole ? judge_move(&from->name, &to->name) : judge(ACCESS_MOVE, &from->name);
 	*ret_from_is_why = j.denied && judge(ACCESS_MOVE, &from->name).denied;
 	if (!j.denied && from_type != 0040000)
-		j = judge(to_exists ? ACCESS_DELETE : ACCESS_CREATE, &to->name);
+		j = judge(link ? ACCESS_MOVE : to_exists ? ACCESS_DELETE : ACCESS_CREATE, &to->name);
 	if (!j.denied && to_exists)
 		j = judge(ACCESS_CREATE, &to->name);
 	if (!j.denied && (flags & RENAME_EXCHANGE_FLAG))
@@ -206,6 +210,8 @@ HANDLER(on_rename)
 	if (to_exists && (flags & RENAME_NOREPLACE_FLAG))
 		return finish(f, r, -EEXIST);
 	struct judgement j = judge_rename(&from, &to, type, flags, to_exists, &from_is_why);
+	if (j.crosses)
+		return finish(f, r, -EXDEV); /* mv and its kind copy then, file by file */
 	if (j.denied)
 		return finish(f, r, from_is_why ? refuse(&from, WIRE_RENAME, j, raw) : refuse(&to, WIRE_RENAME, j, raw2));
 	return finish(f, r, rename_at(&from, &to, flags));
@@ -229,7 +235,7 @@ static long link_object(struct frame *f, const struct row *r, const struct place
 	if (!*raw) { /* AT_EMPTY_PATH */
 		TEXT(name);
 		int known = descriptor_name(dir_of(f, r->dir), &name);
-		struct judgement j = known == 1 ? judge_linked(&name) : (struct judgement){ known < 0, IMAGE_NONE };
+		struct judgement j = known == 1 ? judge_linked(&name) : (struct judgement){ .denied = known < 0, .rule = IMAGE_NONE };
 		if (j.denied)
 			return refuse(to, WIRE_LINK, j, "");
 		return raw6(SYS_linkat, f->arg[r->dir], (long)"", to->anchor, (long)to->base, AT_EMPTY_PATH, 0);
@@ -243,6 +249,12 @@ static long link_object(struct frame *f, const struct row *r, const struct place
 	if (j.denied) {
 		report(WIRE_LINK, j.rule, raw, &old.place.name);
 		return -EACCES;
+	}
+	unsigned type;
+	if (!(flags & AT_SYMLINK_FOLLOW) && entry_type(&old.place, &type) && type == 0120000) {
+		j = judge(ACCESS_MOVE, &to->name); /* as a new symlink */
+		if (j.denied)
+			return refuse(to, WIRE_LINK, j, (const char *)f->arg[r->path2]);
 	}
 	if (!old.magic)
 		return raw6(SYS_linkat, old.place.anchor, (long)old.place.base, to->anchor, (long)to->base, 0, 0);
@@ -258,7 +270,13 @@ HANDLER(on_link)
 	const char *raw = (const char *)f->arg[r->path];
 	if (!raw || (!*raw && !(flags & AT_EMPTY_PATH)) || (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)))
 		return PASS;
-	if (!may_make(&to, f, r, r->dir2, r->path2, &result))
+	/* the kernel looks at the old name first */
+	result = *raw ? sys_openat(dir_of(f, r->dir), raw, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0) : 0;
+	if (result == -ENOENT || result == -ENOTDIR)
+		return finish(f, r, result);
+	if (*raw && result >= 0)
+		sys_close((int)result);
+	if (!may_make(&to, f, r, r->dir2, r->path2, ACCESS_CREATE, &result))
 		return unmade(f, r, result);
 	return finish(f, r, link_object(f, r, &to, flags));
 }

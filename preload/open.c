@@ -32,14 +32,14 @@ static struct judgement judge_nameless(const struct text *directory)
 {
 	TEXT(name);
 	if (text_set(&name, directory->s, directory->len) < 0 || text_add(&name, "/#", 2) < 0)
-		return (struct judgement){ true, IMAGE_NONE };
+		return (struct judgement){ .denied = true, .rule = IMAGE_NONE };
 	return judge(ACCESS_CREATE, &name);
 }
 
 /* Every access that these flags ask for. */
 static struct judgement judge_open(struct text *name, int flags)
 {
-	struct judgement j = { false, IMAGE_NONE };
+	struct judgement j = { .rule = IMAGE_NONE };
 	if (is_tmpfile(flags))
 		return judge_nameless(name);
 	if (wants_write(flags))
@@ -80,6 +80,11 @@ static long open_fast(int dirfd, const char *path, int flags, int extra, unsigne
 	return r;
 }
 
+static bool ends_in_slash(const char *path)
+{
+	return path[strlen(path) - 1] == '/';
+}
+
 /* What the kernel would have said before it came to permissions; then EACCES, reported unless the kernel would refuse as well. */
 static long refuse_open(struct target *t, int flags, struct judgement j, const char *raw)
 {
@@ -87,10 +92,15 @@ static long refuse_open(struct target *t, int flags, struct judgement j, const c
 	if (t->object >= 0)
 		raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0);
 	bool directory = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0040000;
+	bool link = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0120000;
+	if ((flags & O_CREAT) && ends_in_slash(raw))
+		return -EISDIR;
 	if (!t->exists && !(flags & O_CREAT))
 		return -ENOENT;
 	if (t->exists && (flags & O_CREAT) && (flags & O_EXCL))
 		return -EEXIST;
+	if (link)
+		return -ELOOP;
 	if (directory && wants_write(flags) && !is_tmpfile(flags))
 		return -EISDIR;
 	if (t->exists && !directory && (flags & O_DIRECTORY))
@@ -169,7 +179,7 @@ static long open_then_ask(int dirfd, const char *path, int flags)
 	int r = descriptor_name((int)fd, &name);
 	if (r == 0)
 		return fd;
-	struct judgement j = { true, IMAGE_NONE };
+	struct judgement j = { .denied = true, .rule = IMAGE_NONE };
 	const char *unused;
 	if (r == 1 || lexical_name(dirfd, path, &name, &unused) == 1)
 		j = judge(ACCESS_READ, &name);
@@ -253,6 +263,12 @@ int allow_open(int dirfd, const char *path, int flags, int action)
 	return -EACCES;
 }
 
+/* Any other is refused by libc itself. */
+static bool known_mode(const char *mode)
+{
+	return mode[0] == 'r' || mode[0] == 'w' || mode[0] == 'a';
+}
+
 /* r, w, a and +, in any order after the first, up to a comma; x is O_EXCL. */
 static int mode_flags(const char *mode)
 {
@@ -269,7 +285,7 @@ static int mode_flags(const char *mode)
 HANDLER(on_fopen)
 {
 	const char *path = path_argument(f, r), *mode = (const char *)f->arg[r->flags];
-	if (!path || !*path || !mode)
+	if (!path || !*path || !mode || !known_mode(mode))
 		return PASS;
 	int error = allow_open(AT_FDCWD, path, mode_flags(mode), WIRE_READ_DATA);
 	return error ? fail(f, r, -error) : PASS;
@@ -300,7 +316,7 @@ static int allow_reopen(void *file, int flags)
 HANDLER(on_freopen)
 {
 	const char *path = path_argument(f, r), *mode = (const char *)f->arg[1];
-	if (!mode || (path && !*path))
+	if (!mode || !known_mode(mode) || (path && !*path))
 		return PASS;
 	int flags = mode_flags(mode), error = path ? allow_open(AT_FDCWD, path, flags, WIRE_READ_DATA) : allow_reopen((void *)f->arg[2], flags);
 	return error ? fail(f, r, -error) : PASS;
@@ -315,14 +331,22 @@ HANDLER(on_opendir)
 	return error ? fail(f, r, -error) : PASS;
 }
 
-/* A read of something that is not opened for it: xattrs. fixed: AT_SYMLINK_NOFOLLOW for the l-forms. */
+/* A read of something that is not opened for it: xattrs. flags: position of the AT_ flags; fixed: those of the l-forms. */
 HANDLER(on_read_path)
 {
 	const char *path = path_argument(f, r);
-	if (!path || !*path || reads_freely())
+	int at = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
+	char own[40];
+	if (reads_freely())
 		return PASS;
-	int flags = O_RDONLY | (r->fixed & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
-	int error = allow_open(dir_argument(f, r), path, flags, WIRE_READ_DATA);
+	if ((!path || !*path) && (at & AT_EMPTY_PATH) && dir_argument(f, r) >= 0) { /* an O_PATH descriptor was not judged */
+		fd_path(own, dir_argument(f, r));
+		path = own;
+	}
+	if (!path || !*path)
+		return PASS;
+	int error = allow_open(path == own ? AT_FDCWD : dir_argument(f, r), path, O_RDONLY | (at & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0),
+			       WIRE_READ_DATA);
 	return error ? fail(f, r, -error) : PASS;
 }
 
@@ -353,11 +377,19 @@ int allow_create_in(const char *path, int action)
 	return -EACCES;
 }
 
-/* The X's of a template are still there: its directory is what matters. */
+/* The X's of a template are still there: its directory is what matters. Without them libc refuses it. */
+static bool is_template(const char *s)
+{
+	for (; *s; s++)
+		if (text_starts(s, "XXXXXX"))
+			return true;
+	return false;
+}
+
 HANDLER(on_mkstemp)
 {
 	const char *path = path_argument(f, r);
-	if (!path || !*path)
+	if (!path || !is_template(path))
 		return PASS;
 	int error = allow_create_in(path, WIRE_CREATE);
 	return error ? fail(f, r, -error) : PASS;

@@ -110,7 +110,7 @@ void target_release(struct target *t);
 int lexical_name(int dirfd, const char *path, struct text *t, const char **ret_path);
 
 /* judge.c */
-struct judgement { bool denied; uint32_t rule; };
+struct judgement { bool denied, crosses; uint32_t rule; }; /* crosses: EXDEV, see struct verdict */
 struct judgement judge(enum access access, const struct text *name);
 struct judgement judge_move(const struct text *from, const struct text *to);
 /* One violation, with the path as the program gave it. */
@@ -134,6 +134,6 @@ HANDLER(on_shm); HANDLER(on_read_path); HANDLER(on_access); HANDLER(on_glob_walk
 HANDLER(on_mkdir); HANDLER(on_mknod); HANDLER(on_unlink); HANDLER(on_remove); HANDLER(on_rename); HANDLER(on_link); HANDLER(on_symlink);
 HANDLER(on_object); HANDLER(on_descriptor);
 HANDLER(on_execve); HANDLER(on_execv); HANDLER(on_execvp); HANDLER(on_execl); HANDLER(on_fexecve); HANDLER(on_execveat); HANDLER(on_spawn);
-HANDLER(on_addopen); HANDLER(on_shell);
+HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
 HANDLER(on_refuse); HANDLER(on_syscall); HANDLER(on_pass);

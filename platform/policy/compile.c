@@ -9,14 +9,18 @@
 
 #include "platform/base/cleanup.h"
 
+enum { SIZE_MAX_BYTES = 256 << 20 }; /* a policy beyond that is a mistake; offsets have 32 bits */
+
 struct builder {
 	const struct policy *policy;
-	struct image_node *nodes;       /* the open-addressing table itself */
-	uint32_t node_mask, n_nodes, root;
+	struct image_node *nodes;       /* in the order they were made, so parents first; parent is an index, hash is of the name */
+	uint32_t *next;                 /* of each node in its bucket */
+	uint32_t n_nodes, cap_nodes;
+	uint32_t *heads;                /* of the buckets, cap_nodes of them */
 	struct image_pattern *patterns;
 	size_t n_patterns, cap_patterns;
 	enum pattern_key *keys;         /* of each pattern */
-	struct image_alias aliases[16];
+	struct image_alias aliases[IMAGE_ALIASES];
 	size_t n_aliases;
 	struct str text;                /* every string of the image; offsets are relative to it until the layout is known */
 };
@@ -24,6 +28,8 @@ struct builder {
 static void builder_release(struct builder *b)
 {
 	free(b->nodes);
+	free(b->next);
+	free(b->heads);
 	free(b->patterns);
 	free(b->keys);
 	str_free(&b->text);
@@ -37,86 +43,120 @@ static uint32_t add_text(struct builder *b, const char *s, size_t len)
 	return offset;
 }
 
-static bool same_text(const char *a, const char *b, size_t len, bool icase)
-{
-	return icase ? strncasecmp(a, b, len) == 0 : memcmp(a, b, len) == 0;
-}
+/* ---- nodes ---- */
 
-static struct image_node *find_slot(struct builder *b, uint32_t parent, const char *name, size_t len, uint32_t hash, bool icase)
+static uint32_t *bucket_of(struct builder *b, uint32_t parent, uint32_t name_hash)
 {
-	for (uint32_t i = hash & b->node_mask;; i = (i + 1) & b->node_mask) {
-		struct image_node *n = &b->nodes[i];
-		if (!(n->flags & NODE_USED) || (n->hash == hash && n->parent == parent && n->name_len == len &&
-						same_text(b->text.s + n->name, name, len, icase)))
-			return n;
-	}
-}
-
-/* Places are identities, so a larger table is made by putting every node in anew, parents first. */
-static uint32_t move_node(struct builder *b, const struct image_node *old, uint32_t *moved, uint32_t i)
-{
-	struct image_node n = old[i];
-	if (moved[i] != IMAGE_NONE)
-		return moved[i];
-	if (n.parent != IMAGE_NONE)
-		n.parent = move_node(b, old, moved, n.parent);
-	const char *name = b->text.s + n.name;
-	n.hash = node_hash(n.parent, image_hash(name, n.name_len));
-	struct image_node *place = find_slot(b, n.parent, name, n.name_len, n.hash, false);
-	*place = n;
-	return moved[i] = (uint32_t)(place - b->nodes);
+	return &b->heads[node_hash(parent, name_hash) & (b->cap_nodes - 1)];
 }
 
 static void grow_nodes(struct builder *b)
 {
-	_cleanup_free_ struct image_node *old = b->nodes;
-	uint32_t old_size = old ? b->node_mask + 1 : 0, size = old ? old_size * 4 : 1024;
-	_cleanup_free_ uint32_t *moved = xcalloc(old_size + 1, sizeof *moved);
-
-	b->nodes = xcalloc(size, sizeof *b->nodes);
-	b->node_mask = size - 1;
-	memset(moved, 0xff, old_size * sizeof *moved);
-	for (uint32_t i = 0; i < old_size; i++)
-		if (old[i].flags & NODE_USED)
-			move_node(b, old, moved, i);
-	b->root = old_size ? moved[b->root] : IMAGE_NONE;
-}
-
-/* The node of a name below a parent, made where it is missing. Valid until the table grows. */
-static struct image_node *get_child(struct builder *b, uint32_t parent, const char *name, size_t len, bool icase)
-{
-	uint32_t hash = node_hash(parent, image_hash(name, len));
-	struct image_node *n = find_slot(b, parent, name, len, hash, icase);
-	if (!(n->flags & NODE_USED)) {
-		*n = (struct image_node){ .hash = hash, .parent = parent, .name = add_text(b, name, len), .name_len = (uint16_t)len,
-					  .flags = NODE_USED | (icase ? NODE_ICASE : 0), .below_rule = IMAGE_NONE };
-		for (int i = 0; i < SLOT_COUNT; i++)
-			n->rule[i] = IMAGE_NONE;
-		b->n_nodes++;
+	b->cap_nodes = b->cap_nodes ? b->cap_nodes * 2 : 512;
+	b->nodes = xreallocarray(b->nodes, b->cap_nodes, sizeof *b->nodes);
+	b->next = xreallocarray(b->next, b->cap_nodes, sizeof *b->next);
+	b->heads = xreallocarray(b->heads, b->cap_nodes, sizeof *b->heads);
+	memset(b->heads, 0xff, b->cap_nodes * sizeof *b->heads);
+	for (uint32_t i = 0; i < b->n_nodes; i++) {
+		uint32_t *head = bucket_of(b, b->nodes[i].parent, b->nodes[i].hash);
+		b->next[i] = *head;
+		*head = i;
 	}
-	return n;
 }
 
-/* Every prefix of a rule's path is a node, or the walk would stop above it; each remembers what moving it would move. */
-static struct image_node *add_path(struct builder *b, const char *path, bool icase, uint32_t below, uint32_t rule)
+static bool is_child(const struct builder *b, uint32_t i, uint32_t parent, const char *name, size_t len, bool icase)
 {
-	/* room for every component, so that no place changes on the way */
-	while ((b->n_nodes + strlen(path) / 2 + 1) * 2 > b->node_mask)
+	const struct image_node *n = &b->nodes[i];
+	const char *text = b->text.s + n->name;
+	return n->parent == parent && n->name_len == len && (icase ? strncasecmp(text, name, len) : memcmp(text, name, len)) == 0;
+}
+
+/* The node of a name below a parent, made where it is missing: one that compares without case, or an exact one. */
+static uint32_t get_child(struct builder *b, uint32_t parent, const char *name, size_t len, bool icase)
+{
+	uint32_t hash = image_hash(name, len);
+	if (b->n_nodes == b->cap_nodes)
 		grow_nodes(b);
-	struct image_node *n = &b->nodes[b->root];
-	for (const char *s = path; *s;) {
-		while (*s == '/')
-			s++;
-		size_t len = strcspn(s, "/");
-		if (!len)
-			break;
-		n->below |= below;
-		if (below && rule != IMAGE_NONE)
-			n->below_rule = rule;
-		n = get_child(b, (uint32_t)(n - b->nodes), s, len, icase);
-		s += len;
-	}
-	return n;
+	uint32_t *head = bucket_of(b, parent, hash);
+	for (uint32_t i = *head; i != IMAGE_NONE; i = b->next[i])
+		if (!!(b->nodes[i].flags & NODE_ICASE) == icase && is_child(b, i, parent, name, len, icase))
+			return i;
+	struct image_node *n = &b->nodes[b->n_nodes];
+	*n = (struct image_node){ .hash = hash, .parent = parent, .name = add_text(b, name, len), .name_len = (uint16_t)len,
+				  .flags = NODE_USED | (icase ? NODE_ICASE : 0), .below_rule = IMAGE_NONE };
+	memset(n->rule, 0xff, sizeof n->rule);
+	b->next[b->n_nodes] = *head;
+	*head = b->n_nodes;
+	return b->n_nodes++;
+}
+
+/* What a path leaves behind: at its end, and for those who would move a directory on the way to it. */
+struct mark {
+	int slot;            /* at the end; -1: none */
+	uint32_t rule;
+	uint8_t flags;       /* at the end */
+	uint32_t below;      /* on the way */
+	bool below_end;      /* the end is on the way as well: more follows, which a pattern says */
+	bool icase;
+};
+
+static bool slot_denies(int slot)
+{
+	return slot == SLOT_DENY_WRITE || slot == SLOT_DENY_DELETE || slot == SLOT_DENY_READ || slot == SLOT_DENY_EXEC;
+}
+
+static void mark_way(struct image_node *n, const struct mark *m)
+{
+	n->below |= m->below;
+	if (slot_denies(m->slot))
+		n->below_rule = m->rule;
+}
+
+static void mark_end(const struct builder *b, struct image_node *n, const struct mark *m)
+{
+	const struct rule *rules = b->policy->rules;
+	n->flags |= m->flags;
+	if (m->below_end)
+		return mark_way(n, m);
+	if (m->slot < 0)
+		return;
+	uint32_t *rule = &n->rule[m->slot];
+	if (*rule == IMAGE_NONE || rules[*rule].layer <= rules[m->rule].layer)
+		*rule = m->rule;
+	n->has |= (uint8_t)(1u << m->slot);
+}
+
+/* The next child after a node that has this name in some spelling and is exact. IMAGE_NONE: no more. */
+static uint32_t next_exact(struct builder *b, uint32_t parent, const char *name, size_t len, uint32_t after)
+{
+	uint32_t found = IMAGE_NONE;
+	for (uint32_t i = *bucket_of(b, parent, image_hash(name, len)); i != IMAGE_NONE; i = b->next[i])
+		if (i > after && i < found && !(b->nodes[i].flags & NODE_ICASE) && is_child(b, i, parent, name, len, true))
+			found = i;
+	return found;
+}
+
+/*
+ * Every prefix of a rule's path is a node, or the walk would stop above it. The matcher follows one node: the exact one, or else the
+ * one without case. So exact paths are added first, and a path without case then goes below every exact spelling as well.
+ */
+static void add_below(struct builder *b, uint32_t parent, const char *s, const struct mark *m)
+{
+	while (*s == '/')
+		s++;
+	size_t len = strcspn(s, "/");
+	if (!len)
+		return mark_end(b, &b->nodes[parent], m);
+	mark_way(&b->nodes[parent], m);
+	if (m->icase)
+		for (uint32_t i = parent; (i = next_exact(b, parent, s, len, i)) != IMAGE_NONE;)
+			add_below(b, i, s + len, m);
+	add_below(b, get_child(b, parent, s, len, m->icase), s + len, m);
+}
+
+static void add_path(struct builder *b, const char *path, struct mark m)
+{
+	add_below(b, 0, path, &m);
 }
 
 static int slot_of(enum rule_kind kind)
@@ -135,32 +175,20 @@ static int slot_of(enum rule_kind kind)
 	}
 }
 
-static bool slot_denies(int slot)
-{
-	return slot == SLOT_DENY_WRITE || slot == SLOT_DENY_DELETE || slot == SLOT_DENY_READ || slot == SLOT_DENY_EXEC;
-}
-
-static void set_rule(struct builder *b, struct image_node *n, int slot, uint32_t rule)
-{
-	const struct rule *rules = b->policy->rules;
-	if (n->rule[slot] == IMAGE_NONE || rules[n->rule[slot]].layer <= rules[rule].layer)
-		n->rule[slot] = rule;
-	n->has |= (uint8_t)(1u << slot);
-}
-
 static void add_literal(struct builder *b, uint32_t index, const char *path, int slot)
 {
-	bool icase = b->policy->rules[index].icase;
-	uint32_t below = slot_denies(slot) ? 1u << slot : 0;
-	set_rule(b, add_path(b, path, icase, below, index), slot, index);
+	/* an allowRead counts as well: what is moved onto its way may become readable */
+	uint32_t below = slot_denies(slot) || slot == SLOT_ALLOW_READ ? 1u << slot : 0;
+	add_path(b, path, (struct mark){ .slot = slot, .rule = index, .below = below, .icase = b->policy->rules[index].icase });
 }
 
 /* ---- patterns ---- */
 
+/* "]" as well: an extension may not begin inside a set. */
 static bool has_special(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (strchr("*?[\\", s[i]))
+		if (strchr("*?[]\\", s[i]))
 			return true;
 	return false;
 }
@@ -192,7 +220,7 @@ static void add_pattern(struct builder *b, const char *text, size_t len, int slo
 		b->patterns = xreallocarray(b->patterns, b->cap_patterns, sizeof *b->patterns);
 		b->keys = xreallocarray(b->keys, b->cap_patterns, sizeof *b->keys);
 	}
-	enum pattern_key kind = flags & PATTERN_TREE ? PATTERN_UNKEYED : pattern_key(text, len, &key, &key_len);
+	enum pattern_key kind = flags & (PATTERN_TREE | PATTERN_INTO) ? PATTERN_UNKEYED : pattern_key(text, len, &key, &key_len);
 	b->keys[b->n_patterns] = kind;
 	b->patterns[b->n_patterns++] = (struct image_pattern){
 		.hash = kind == PATTERN_UNKEYED ? 0 : image_hash(key, key_len), .next = IMAGE_NONE, .text = add_text(b, text, len),
@@ -202,25 +230,25 @@ static void add_pattern(struct builder *b, const char *text, size_t len, int slo
 
 /*
  * A deny by pattern is only as good as the names of the directories in it: each proper prefix becomes a pattern of its own
- * that refuses moves. Prefixes without a special character are nodes, as for literal rules.
+ * that refuses moves. Prefixes without a special character are nodes, as for literal rules. For an allowRead it is the other
+ * way round: a move to where it matches.
  */
-static void add_move_patterns(struct builder *b, const char *text, int slot, unsigned flags, uint32_t rule)
+static void add_move_patterns(struct builder *b, const char *text, size_t text_len, int slot, unsigned flags, uint32_t rule)
 {
-	bool protect = slot == SLOT_PROTECT, anywhere = strncmp(text, "/**/", 4) == 0;
-	for (const char *s = strchr(text + 1, '/'); s; s = strchr(s + 1, '/')) {
+	const bool into = slot == SLOT_ALLOW_READ;
+	for (const char *s = memchr(text + 1, '/', text_len - 1); s; s = memchr(s + 1, '/', (size_t)(text + text_len - s - 1))) {
 		size_t len = (size_t)(s - text);
 		bool tree = len >= 3 && strncmp(s - 3, "/**", 3) == 0;
-		if (anywhere && len == 3)
+		if (tree && len == 3) /* everywhere */
 			continue;
 		if (!has_special(text, len)) {
 			_cleanup_free_ char *prefix = strndup(text, len);
-			struct image_node *n = add_path(b, prefix, b->policy->rules[rule].icase, 1u << slot, rule);
-			n->below |= 1u << slot;
-			n->below_rule = rule;
-		} else if (!tree) {
-			add_pattern(b, text, len, protect ? SLOT_MOVE_PROTECT : SLOT_MOVE, flags, rule);
-		} else if (!anywhere) {
-			add_pattern(b, text, len, SLOT_MOVE, flags | PATTERN_TREE, rule);
+			add_path(b, prefix, (struct mark){ .slot = slot, .rule = rule, .below = 1u << slot, .below_end = true,
+							   .icase = b->policy->rules[rule].icase });
+		} else if (into || tree) {
+			add_pattern(b, text, len, SLOT_MOVE, flags | (into ? PATTERN_INTO : PATTERN_TREE), rule);
+		} else {
+			add_pattern(b, text, len, slot == SLOT_PROTECT ? SLOT_MOVE_PROTECT : SLOT_MOVE, flags, rule);
 		}
 	}
 }
@@ -229,9 +257,12 @@ static void add_pattern_rule(struct builder *b, uint32_t index, int slot)
 {
 	const struct rule *r = &b->policy->rules[index];
 	unsigned flags = (r->icase ? PATTERN_ICASE : 0) | (slot == SLOT_PROTECT ? PATTERN_NOT_IN_NODE_MODULES : 0);
-	add_pattern(b, r->path, strlen(r->path), slot, flags, index);
-	if (slot_denies(slot) || slot == SLOT_PROTECT)
-		add_move_patterns(b, r->path, slot, flags, index);
+	size_t len = strlen(r->path);
+	while (len > 1 && r->path[len - 1] == '/')
+		len--;
+	add_pattern(b, r->path, len, slot, flags, index);
+	if (slot_denies(slot) || slot == SLOT_PROTECT || slot == SLOT_ALLOW_READ)
+		add_move_patterns(b, r->path, len, slot, flags, index);
 }
 
 static void add_rule(struct builder *b, uint32_t index)
@@ -242,13 +273,36 @@ static void add_rule(struct builder *b, uint32_t index)
 	if (!r->path)
 		return;
 	if (r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR) {
-		add_path(b, r->path, false, BELOW_INTERNAL, IMAGE_NONE)->flags |= r->kind == RULE_INTERNAL ? NODE_INTERNAL : NODE_TMPDIR;
-	} else if (r->pattern) {
+		uint8_t flag = r->kind == RULE_INTERNAL ? NODE_INTERNAL : NODE_TMPDIR;
+		add_path(b, r->path, (struct mark){ .slot = -1, .rule = IMAGE_NONE, .flags = flag, .below = BELOW_INTERNAL, .icase = r->icase });
+	} else if (slot >= 0 && (r->pattern || slot >= SLOT_COUNT)) {
 		add_pattern_rule(b, index, slot);
-	} else {
+	} else if (slot >= 0) {
 		add_literal(b, index, r->path, slot);
 		if (r->written && slot_denies(slot))
 			add_literal(b, index, r->written, slot);
+	}
+}
+
+static bool on_icase_mount(const struct policy *p, const char *path)
+{
+	for (size_t i = 0; i < p->icase_mounts.n; i++)
+		if (path_under(path, p->icase_mounts.v[i]))
+			return true;
+	return false;
+}
+
+static void add_everything(struct builder *b)
+{
+	const struct policy *p = b->policy;
+	get_child(b, IMAGE_NONE, "", 0, false); /* the root is node 0 */
+	for (int icase = 0; icase < 2; icase++) {
+		for (uint32_t i = 0; i < p->n_rules; i++)
+			if (p->rules[i].icase == icase)
+				add_rule(b, i);
+		for (size_t i = 0; i < p->listed.n; i++)
+			if (on_icase_mount(p, p->listed.v[i]) == icase)
+				add_path(b, p->listed.v[i], (struct mark){ .slot = -1, .rule = IMAGE_NONE, .flags = NODE_LISTED, .icase = icase });
 	}
 }
 
@@ -287,13 +341,32 @@ static uint32_t power_of_two(size_t at_least)
 	return n;
 }
 
-static void *place(char *image, uint32_t *end, uint32_t *ret_offset, const void *data, size_t size)
+static void *place(char *image, size_t *end, uint32_t *ret_offset, const void *data, size_t size)
 {
-	*ret_offset = *end;
+	*ret_offset = (uint32_t)*end;
 	if (image && size && data)
 		memcpy(image + *end, data, size);
-	*end += (uint32_t)((size + 7) & ~(size_t)7);
+	*end += (size + 7) & ~(size_t)7;
 	return image ? image + *ret_offset : NULL;
+}
+
+/* Into the open-addressing table. Places are identities, so each parent goes first. */
+static void place_nodes(const struct builder *b, struct image *img, struct image_node *table, uint32_t text)
+{
+	_cleanup_free_ uint32_t *places = xcalloc(b->n_nodes, sizeof *places);
+	for (uint32_t i = 0; i < b->n_nodes; i++) {
+		struct image_node n = b->nodes[i];
+		if (n.parent != IMAGE_NONE)
+			n.parent = places[n.parent];
+		n.hash = node_hash(n.parent, n.hash);
+		n.name += text;
+		uint32_t p = n.hash & img->node_mask;
+		while (table[p].flags & NODE_USED)
+			p = (p + 1) & img->node_mask;
+		table[p] = n;
+		places[i] = p;
+	}
+	img->root = places[0];
 }
 
 static void link_patterns(struct image *img, struct image_pattern *patterns, const enum pattern_key *keys, uint32_t *heads)
@@ -314,14 +387,14 @@ static void link_patterns(struct image *img, struct image_pattern *patterns, con
 }
 
 /* Two passes over the same list of parts: image NULL only measures. */
-static uint32_t lay_out(const struct builder *b, struct image *img)
+static size_t lay_out(const struct builder *b, struct image *img)
 {
 	struct image dummy = { 0 }, *h = img ? img : &dummy;
 	char *base = (char *)img;
-	uint32_t end = (sizeof *img + 7) & ~7u, text;
-	size_t n_buckets = power_of_two(b->n_patterns * 2);
+	size_t end = (sizeof *img + 7) & ~(size_t)7, n_nodes = power_of_two((size_t)b->n_nodes * 2), n_buckets = power_of_two(b->n_patterns * 2);
+	uint32_t text;
 
-	struct image_node *nodes = place(base, &end, &h->nodes, b->nodes, ((size_t)b->node_mask + 1) * sizeof *b->nodes);
+	struct image_node *nodes = place(base, &end, &h->nodes, NULL, n_nodes * sizeof *nodes);
 	struct image_pattern *patterns = place(base, &end, &h->patterns, b->patterns, b->n_patterns * sizeof *b->patterns);
 	uint32_t *heads = place(base, &end, &h->buckets, NULL, n_buckets * sizeof *heads);
 	struct image_rule *rules = place(base, &end, &h->rules, NULL, b->policy->n_rules * sizeof *rules);
@@ -330,16 +403,14 @@ static uint32_t lay_out(const struct builder *b, struct image *img)
 	if (!img)
 		return end;
 
-	h->node_mask = b->node_mask;
-	h->root = b->root;
+	h->node_mask = (uint32_t)n_nodes - 1;
 	h->n_patterns = (uint32_t)b->n_patterns;
 	h->bucket_mask = (uint32_t)n_buckets - 1;
 	h->n_rules = (uint32_t)b->policy->n_rules;
 	h->n_aliases = (uint32_t)b->n_aliases;
 	for (size_t i = 0; i < b->n_aliases; i++)
 		h->alias_initials |= 1u << (b->text.s[b->aliases[i].from + 1] & 31);
-	for (uint32_t i = 0; i <= b->node_mask; i++)
-		nodes[i].name += text;
+	place_nodes(b, img, nodes, text);
 	for (size_t i = 0; i < b->n_patterns; i++)
 		patterns[i].text += text;
 	for (size_t i = 0; i < b->n_aliases; i++)
@@ -369,23 +440,17 @@ int policy_compile(const struct policy *p, const struct image_options *options, 
 {
 	_cleanup_(builder_release) struct builder b = { .policy = p };
 
-	grow_nodes(&b);
-	struct image_node *root = get_child(&b, IMAGE_NONE, "", 0, false);
-	b.root = (uint32_t)(root - b.nodes);
-	for (uint32_t i = 0; i < p->n_rules; i++)
-		add_rule(&b, i);
-	for (size_t i = 0; i < p->listed.n; i++)
-		add_path(&b, p->listed.v[i], false, 0, IMAGE_NONE)->flags |= NODE_LISTED;
+	add_everything(&b);
 	add_aliases(&b);
 
-	uint32_t size = lay_out(&b, NULL);
-	if (size > 64u << 20)
+	size_t size = lay_out(&b, NULL);
+	if (size > SIZE_MAX_BYTES)
 		return err_set(err, -E2BIG, "the policy is too large: %zu rules", p->n_rules);
 	struct image *img = xcalloc(1, size);
 	lay_out(&b, img);
 	img->magic = IMAGE_MAGIC;
 	img->version = IMAGE_VERSION;
-	img->size = size;
+	img->size = (uint32_t)size;
 	img->flags = policy_flags(p) | options->extra_flags;
 	img->start_sec = options->start_sec;
 	img->start_nsec = options->start_nsec;

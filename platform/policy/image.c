@@ -10,14 +10,21 @@ static const void *at(const struct image *img, uint32_t offset)
 	return (const char *)img + offset;
 }
 
+/* NULL: not inside. Only a damaged image has such. */
+static const char *text_at(const struct image *img, uint32_t offset, uint32_t len)
+{
+	return offset <= img->size && len <= img->size - offset ? at(img, offset) : NULL;
+}
+
 static unsigned char fold(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
+/* Letters fold, and a few other bytes with them, which only a hash may do. */
 static uint32_t hash_step(uint32_t h, char c)
 {
-	return ((h << 5) | (h >> 27)) + fold(c);
+	return ((h << 5) | (h >> 27)) + ((unsigned char)c | 0x20u);
 }
 
 /* The rolling sum is cheap and weak; the multiplication spreads it over the table. */
@@ -45,22 +52,35 @@ static bool same(const char *a, const char *b, size_t len, bool icase)
 
 /* ---- glob ---- */
 
+/* One byte of a set, backslash or not; *s is left on its last byte. */
+static unsigned char set_byte(const char **s, const char *end)
+{
+	if (**s == '\\' && *s + 1 < end)
+		++*s;
+	return (unsigned char)**s;
+}
+
+static bool between(unsigned char low, unsigned char high, char c, bool icase)
+{
+	unsigned char as_is = (unsigned char)c, lower = fold(c), upper = lower >= 'a' && lower <= 'z' ? lower - ('a' - 'A') : lower;
+	return (as_is >= low && as_is <= high) || (icase && ((lower >= low && lower <= high) || (upper >= low && upper <= high)));
+}
+
 /* A set at p ("[...]"): its end in *ret_end; true when c is in it. A "[" that is never closed is itself. */
 static bool glob_set(const char *p, const char *end, char c, bool icase, const char **ret_end)
 {
 	const char *s = p + 1;
 	bool negated = s < end && (*s == '!' || *s == '^'), found = false;
-	unsigned char want = icase ? fold(c) : (unsigned char)c;
 
 	if (negated)
 		s++;
 	for (const char *first = s; s < end && (*s != ']' || s == first); s++) {
-		unsigned char low = icase ? fold(*s) : (unsigned char)*s, high = low;
+		unsigned char low = set_byte(&s, end), high = low;
 		if (s + 2 < end && s[1] == '-' && s[2] != ']') {
 			s += 2;
-			high = icase ? fold(*s) : (unsigned char)*s;
+			high = set_byte(&s, end);
 		}
-		found |= want >= low && want <= high;
+		found |= between(low, high, c, icase);
 	}
 	if (s >= end) {
 		*ret_end = p + 1;
@@ -167,32 +187,46 @@ struct walk {
 	uint32_t slots;           /* what to look for */
 	struct hit hit[ALL_SLOTS]; /* the deepest of each slot */
 	uint32_t shallow_allow;   /* shallowest SLOT_ALLOW_WRITE */
-	uint32_t holder_len;      /* of SLOT_PROTECT or SLOT_MOVE_PROTECT */
+	uint32_t holder_len, inner_len; /* of SLOT_PROTECT and SLOT_MOVE_PROTECT: the outermost and the innermost; 0: none */
 	uint8_t flags;            /* of the nodes on the way */
 	bool in_node_modules;
 	const struct image_node *parent; /* node of the directory that holds the component at hand; NULL: no rule goes there */
-	const struct image_node *last, *holder; /* node of the whole path; node of the holder */
+	const struct image_node *last, *holder, *inner; /* node of the whole path; nodes of the holders */
 };
 
+/* A child that compares without case may have an exact sibling, which then knows all that it knows. */
 static const struct image_node *find_child(const struct image *img, uint32_t parent, const char *name, uint32_t len, uint32_t name_hash)
 {
-	const struct image_node *table = at(img, img->nodes);
-	uint32_t hash = node_hash(parent, name_hash);
+	const struct image_node *table = at(img, img->nodes), *icase = NULL;
+	uint32_t hash = node_hash(parent, name_hash), left = img->node_mask;
 	for (uint32_t i = hash & img->node_mask;; i = (i + 1) & img->node_mask) {
 		const struct image_node *n = &table[i];
-		if (!(n->flags & NODE_USED))
-			return NULL;
-		if (n->hash == hash && n->parent == parent && n->name_len == len && same(at(img, n->name), name, len, n->flags & NODE_ICASE))
+		if (!(n->flags & NODE_USED) || !left--)
+			return icase;
+		if (n->hash != hash || n->parent != parent || n->name_len != len)
+			continue;
+		const char *text = text_at(img, n->name, len);
+		if (!text || !same(text, name, len, n->flags & NODE_ICASE))
+			continue;
+		if (!(n->flags & NODE_ICASE))
 			return n;
+		icase = n;
 	}
 }
 
+static uint32_t layer_of(const struct image *img, uint32_t rule)
+{
+	const struct image_rule *rules = at(img, img->rules);
+	return rule < img->n_rules ? rules[rule].layer : 0;
+}
+
+/* Paths only grow on the way, so a later hit is at least as deep; of two at the same depth the higher layer counts. */
 static void record(struct walk *w, unsigned slot, uint32_t rule, uint32_t len)
 {
 	struct hit *h = &w->hit[slot];
 	if (slot == SLOT_ALLOW_WRITE && len < w->shallow_allow)
 		w->shallow_allow = len;
-	if (h->rule == IMAGE_NONE || len >= h->len)
+	if (h->rule == IMAGE_NONE || len > h->len || layer_of(w->img, rule) >= layer_of(w->img, h->rule))
 		*h = (struct hit){ rule, len };
 }
 
@@ -205,18 +239,39 @@ static void visit_node(struct walk *w, const struct image_node *n, uint32_t len)
 			record(w, slot, n->rule[slot], len);
 }
 
+static void record_holder(struct walk *w, uint32_t component)
+{
+	w->inner_len = component > 1 ? component - 1 : 1;
+	w->inner = w->parent;
+	if (!w->holder_len) {
+		w->holder_len = w->inner_len;
+		w->holder = w->inner;
+	}
+}
+
+static bool pattern_matches(const struct image *img, const struct image_pattern *p, const char *path, uint32_t len)
+{
+	const char *text = text_at(img, p->text, p->text_len);
+	return text && glob_match(text, p->text_len, path, len, p->flags & PATTERN_ICASE);
+}
+
 static void try_pattern(struct walk *w, const struct image_pattern *p, uint32_t end, uint32_t component)
 {
-	if (!(w->slots & BIT(p->slot)) || (p->flags & PATTERN_TREE) || (w->in_node_modules && (p->flags & PATTERN_NOT_IN_NODE_MODULES)))
+	if (p->slot >= ALL_SLOTS || !(w->slots & BIT(p->slot)) || (p->flags & (PATTERN_TREE | PATTERN_INTO)) ||
+	    (w->in_node_modules && (p->flags & PATTERN_NOT_IN_NODE_MODULES)))
 		return;
 	if ((p->slot == SLOT_MOVE || p->slot == SLOT_MOVE_PROTECT) && end != w->len)
 		return;
-	if (!glob_match(at(w->img, p->text), p->text_len, w->path, end, p->flags & PATTERN_ICASE))
+	if (!pattern_matches(w->img, p, w->path, end))
 		return;
-	if ((p->slot == SLOT_PROTECT || p->slot == SLOT_MOVE_PROTECT) && w->hit[p->slot].rule == IMAGE_NONE)
-		w->holder_len = component > 1 ? component - 1 : 1, w->holder = w->parent;
+	if (p->slot == SLOT_PROTECT || p->slot == SLOT_MOVE_PROTECT)
+		record_holder(w, component);
 	record(w, p->slot, p->rule, end);
 }
+
+/* Lists run from higher to lower indices, so that a damaged one ends as well. */
+#define FOR_EACH_PATTERN(img, i, head) \
+	for (uint32_t i = (head), end_ = (img)->n_patterns; i < end_; end_ = i, i = ((const struct image_pattern *)at(img, (img)->patterns))[i].next)
 
 static void try_bucket(struct walk *w, uint32_t hash, uint32_t end, uint32_t component)
 {
@@ -225,21 +280,22 @@ static void try_bucket(struct walk *w, uint32_t hash, uint32_t end, uint32_t com
 		return;
 	const uint32_t *heads = at(img, img->buckets);
 	const struct image_pattern *patterns = at(img, img->patterns);
-	for (uint32_t i = heads[hash & img->bucket_mask]; i != IMAGE_NONE; i = patterns[i].next)
+	FOR_EACH_PATTERN(img, i, heads[hash & img->bucket_mask])
 		if (patterns[i].hash == hash)
 			try_pattern(w, &patterns[i], end, component);
 }
 
-static void visit_component(struct walk *w, uint32_t start, uint32_t end, uint32_t name_hash, uint32_t ext_hash, bool has_ext)
+/* dot: the last one in the name; 0: none. */
+static void visit_component(struct walk *w, uint32_t start, uint32_t end, uint32_t name_hash, uint32_t dot)
 {
 	const struct image_pattern *patterns = at(w->img, w->img->patterns);
 	try_bucket(w, name_hash, end, start);
-	if (has_ext)
-		try_bucket(w, ext_hash, end, start);
-	for (uint32_t i = w->img->unkeyed; i != IMAGE_NONE; i = patterns[i].next)
+	if (dot)
+		try_bucket(w, image_hash(w->path + dot, end - dot), end, start);
+	FOR_EACH_PATTERN(w->img, i, w->img->unkeyed)
 		try_pattern(w, &patterns[i], end, start);
 	if (end == w->len && (w->slots & BIT(SLOT_MOVE)))
-		for (uint32_t i = w->img->unkeyed_moves; i != IMAGE_NONE; i = patterns[i].next)
+		FOR_EACH_PATTERN(w->img, i, w->img->unkeyed_moves)
 			try_pattern(w, &patterns[i], end, start);
 	if (end - start == 12 && same(w->path + start, "node_modules", 12, false))
 		w->in_node_modules = true;
@@ -254,10 +310,10 @@ static void walk_init(struct walk *w, const struct image *img, const char *path,
 	for (unsigned i = 0; i < ALL_SLOTS; i++)
 		w->hit[i] = (struct hit){ IMAGE_NONE, 0 };
 	w->shallow_allow = IMAGE_NONE;
-	w->holder_len = 0;
+	w->holder_len = w->inner_len = 0;
 	w->flags = 0;
 	w->in_node_modules = false;
-	w->parent = w->last = w->holder = NULL;
+	w->parent = w->last = w->holder = w->inner = NULL;
 }
 
 static void walk(struct walk *w)
@@ -268,17 +324,11 @@ static void walk(struct walk *w)
 
 	visit_node(w, node, 1);
 	while (i < w->len) {
-		uint32_t start = i, name_hash = HASH_START, ext_hash = 0;
-		bool has_ext = false;
+		uint32_t start = i, name_hash = HASH_START, dot = 0;
 		for (; i < w->len && w->path[i] != '/'; i++) {
-			char c = w->path[i];
-			name_hash = hash_step(name_hash, c);
-			if (c == '.') {
-				has_ext = true;
-				ext_hash = HASH_START;
-			}
-			if (has_ext)
-				ext_hash = hash_step(ext_hash, c);
+			name_hash = hash_step(name_hash, w->path[i]);
+			if (w->path[i] == '.')
+				dot = i;
 		}
 		name_hash = hash_end(name_hash);
 		w->parent = node;
@@ -287,7 +337,7 @@ static void walk(struct walk *w)
 		if (node)
 			visit_node(w, node, i);
 		if (patterns)
-			visit_component(w, start, i, name_hash, hash_end(ext_hash), has_ext);
+			visit_component(w, start, i, name_hash, dot);
 		else if (!node)
 			break; /* no rule goes on from here */
 		if (i < w->len)
@@ -310,10 +360,12 @@ static void decide_read(const struct walk *w, struct verdict *v)
 	if (no->rule == IMAGE_NONE)
 		return;
 	/* a write root counts as an allowRead of its path */
-	if (root->rule != IMAGE_NONE && (yes->rule == IMAGE_NONE || root->len > yes->len))
+	if (root->rule != IMAGE_NONE &&
+	    (yes->rule == IMAGE_NONE || root->len > yes->len ||
+	     (root->len == yes->len && layer_of(w->img, root->rule) > layer_of(w->img, yes->rule))))
 		yes = root;
-	const struct image_rule *rules = at(w->img, w->img->rules);
-	if (yes->rule == IMAGE_NONE || no->len > yes->len || (no->len == yes->len && rules[no->rule].layer > rules[yes->rule].layer))
+	if (yes->rule == IMAGE_NONE || no->len > yes->len ||
+	    (no->len == yes->len && layer_of(w->img, no->rule) > layer_of(w->img, yes->rule)))
 		deny(v, no->rule);
 }
 
@@ -323,6 +375,8 @@ static void protect(const struct walk *w, uint32_t rule, struct verdict *v)
 	v->rule = rule;
 	v->holder_len = w->holder_len;
 	v->holder_listed = w->holder && (w->holder->flags & NODE_LISTED);
+	v->inner_len = w->inner_len;
+	v->inner_listed = w->inner && (w->inner->flags & NODE_LISTED);
 }
 
 static void decide_write(const struct walk *w, enum access access, struct verdict *v)
@@ -411,45 +465,92 @@ static bool decide_own(const struct walk *w, enum access access, struct verdict 
 	return false;
 }
 
+static void decide(struct walk *w, const struct image *img, enum access access, const char *path, size_t len, struct verdict *ret)
+{
+	*ret = (struct verdict){ .outcome = OUTCOME_ALLOW, .rule = IMAGE_NONE };
+	walk_init(w, img, path, len, slots_for(access));
+	walk(w);
+	if (decide_own(w, access, ret))
+		return;
+	if (access == ACCESS_READ)
+		decide_read(w, ret);
+	else if (access == ACCESS_EXEC)
+		decide_exec(w, ret);
+	else if (access == ACCESS_CONNECT)
+		decide_connect(w, ret);
+	else
+		decide_write(w, access, ret);
+	if (ret->outcome == OUTCOME_ALLOW)
+		ret->rule = w->hit[access == ACCESS_READ ? SLOT_ALLOW_READ : access == ACCESS_CONNECT ? SLOT_ALLOW_SOCKET : SLOT_ALLOW_WRITE].rule;
+}
+
 void policy_decide(const struct image *img, enum access access, const char *path, size_t len, struct verdict *ret)
 {
 	struct walk w;
-	ret->outcome = OUTCOME_ALLOW;
-	ret->rule = IMAGE_NONE;
-	ret->holder_len = 0;
-	ret->holder_listed = false;
+	decide(&w, img, access, path, len, ret);
+}
 
-	walk_init(&w, img, path, len, slots_for(access));
-	walk(&w);
-	if (decide_own(&w, access, ret))
+/* ---- moves of directories ---- */
+
+/*
+ * A directory takes along what nobody has named: TMPDIR is outside every pattern, node_modules outside the protected names,
+ * and below an allowRead a denied name may be readable. Into those, and out of them, nothing moves in one piece.
+ */
+static bool changes_rules(const struct walk *from, const struct walk *to)
+{
+	const uint32_t have = from->img->pattern_slots;
+	const uint32_t denies = BIT(SLOT_DENY_WRITE) | BIT(SLOT_DENY_DELETE) | BIT(SLOT_DENY_READ) | BIT(SLOT_PROTECT);
+	const bool from_own = from->flags & NODE_TMPDIR, to_own = to->flags & NODE_TMPDIR;
+
+	if (from_own != to_own)
+		return have & (to_own ? denies : BIT(SLOT_DENY_WRITE));
+	if (from_own)
+		return false;
+	if (to->in_node_modules && !from->in_node_modules && (have & BIT(SLOT_PROTECT)))
+		return true;
+	return to->last && (to->last->below & BIT(SLOT_ALLOW_READ)) && (have & BIT(SLOT_DENY_READ));
+}
+
+static void decide_crossing(const struct walk *from, const struct walk *to, struct verdict *v)
+{
+	const struct image *img = from->img;
+	const struct image_pattern *patterns = at(img, img->patterns);
+
+	if (img->flags & IMAGE_WRITE_OPEN)
 		return;
-	if (access == ACCESS_READ)
-		decide_read(&w, ret);
-	else if (access == ACCESS_EXEC)
-		decide_exec(&w, ret);
-	else if (access == ACCESS_CONNECT)
-		decide_connect(&w, ret);
-	else
-		decide_write(&w, access, ret);
-	if (ret->outcome == OUTCOME_ALLOW)
-		ret->rule = w.hit[access == ACCESS_READ ? SLOT_ALLOW_READ : access == ACCESS_CONNECT ? SLOT_ALLOW_SOCKET : SLOT_ALLOW_WRITE].rule;
+	if (changes_rules(from, to)) {
+		deny(v, IMAGE_NONE);
+		v->crosses = true;
+		return;
+	}
+	FOR_EACH_PATTERN(img, i, img->unkeyed_moves) {
+		const struct image_pattern *p = &patterns[i];
+		const bool into = p->flags & PATTERN_INTO;
+		if (!into && (!(p->flags & PATTERN_TREE) || (from->in_node_modules && (p->flags & PATTERN_NOT_IN_NODE_MODULES))))
+			continue;
+		if (into && !(img->pattern_slots & BIT(SLOT_DENY_READ)))
+			continue;
+		if (pattern_matches(img, p, from->path, from->len) == into || pattern_matches(img, p, to->path, to->len) != into)
+			continue;
+		deny(v, p->rule);
+		v->crosses = into;
+		return;
+	}
 }
 
 void policy_decide_move(const struct image *img, const char *from, size_t from_len, const char *to, size_t to_len, struct verdict *ret)
 {
-	policy_decide(img, ACCESS_MOVE, from, from_len, ret);
-	if (ret->outcome == OUTCOME_ALLOW)
-		policy_decide(img, ACCESS_MOVE, to, to_len, ret);
-	if (ret->outcome != OUTCOME_ALLOW)
+	struct walk a, b;
+	struct verdict second;
+
+	decide(&a, img, ACCESS_MOVE, from, from_len, ret);
+	if (ret->outcome == OUTCOME_DENY)
 		return;
-	const struct image_pattern *patterns = at(img, img->patterns);
-	for (uint32_t i = img->unkeyed_moves; i != IMAGE_NONE; i = patterns[i].next) {
-		const struct image_pattern *p = &patterns[i];
-		const bool icase = p->flags & PATTERN_ICASE;
-		if ((p->flags & PATTERN_TREE) && glob_match(at(img, p->text), p->text_len, from, from_len, icase) &&
-		    !glob_match(at(img, p->text), p->text_len, to, to_len, icase))
-			return deny(ret, p->rule);
-	}
+	decide(&b, img, ACCESS_MOVE, to, to_len, &second);
+	if (second.outcome != OUTCOME_DENY)
+		decide_crossing(&a, &b, &second);
+	if (second.outcome == OUTCOME_DENY || ret->outcome == OUTCOME_ALLOW)
+		*ret = second;
 }
 
 /* ---- validity ---- */
@@ -459,6 +560,15 @@ static bool inside(const struct image *img, uint32_t offset, uint64_t count, uin
 	return offset >= sizeof *img && offset % 4 == 0 && offset + count * size <= img->size;
 }
 
+static bool aliases_inside(const struct image *img)
+{
+	const struct image_alias *a = at(img, img->aliases);
+	for (uint32_t i = 0; i < img->n_aliases; i++)
+		if (a[i].from_len < 2 || !text_at(img, a[i].from, a[i].from_len) || !text_at(img, a[i].to, a[i].to_len))
+			return false;
+	return true;
+}
+
 bool image_valid(const struct image *img, size_t size)
 {
 	return size >= sizeof *img && img->magic == IMAGE_MAGIC && img->version == IMAGE_VERSION && img->size == size &&
@@ -466,6 +576,6 @@ bool image_valid(const struct image *img, size_t size)
 	       img->root <= img->node_mask && inside(img, img->nodes, (uint64_t)img->node_mask + 1, sizeof(struct image_node)) &&
 	       inside(img, img->patterns, img->n_patterns, sizeof(struct image_pattern)) &&
 	       inside(img, img->buckets, (uint64_t)img->bucket_mask + 1, sizeof(uint32_t)) &&
-	       inside(img, img->rules, img->n_rules, sizeof(struct image_rule)) &&
-	       inside(img, img->aliases, img->n_aliases, sizeof(struct image_alias));
+	       inside(img, img->rules, img->n_rules, sizeof(struct image_rule)) && img->n_aliases <= IMAGE_ALIASES &&
+	       inside(img, img->aliases, img->n_aliases, sizeof(struct image_alias)) && aliases_inside(img);
 }

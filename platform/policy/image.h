@@ -30,7 +30,7 @@ enum image_slot {
 	SLOT_COUNT,
 	/* patterns only */
 	SLOT_PROTECT = SLOT_COUNT, /* a protected name: denied for writing where the directory that holds it is old */
-	SLOT_MOVE,                 /* a directory of a deny pattern: moving it would move files out from under the pattern */
+	SLOT_MOVE,                 /* a directory of a pattern: moving it would move files out from under the pattern */
 	SLOT_MOVE_PROTECT,         /* likewise of a protected name */
 };
 
@@ -56,6 +56,11 @@ struct verdict {
 	uint32_t rule;       /* index of the rule that decided, or IMAGE_NONE: no rule allows it */
 	uint32_t holder_len; /* OUTCOME_DENY_IF_OLD */
 	bool holder_listed;  /* what to assume where the file system has no birth times */
+	/* Protected names may lie in one another; an old directory may have been moved into a new one. So deny, too, when the
+	 * innermost holder, path[0..inner_len), is old. The same as holder_len where there is but one. */
+	uint32_t inner_len;
+	bool inner_listed;
+	bool crosses; /* of a move: what lies inside would come under other patterns, so it may only go file by file (EXDEV) */
 };
 
 enum image_flags {
@@ -71,7 +76,8 @@ enum image_flags {
 };
 
 enum node_flags {
-	NODE_ICASE    = 1u << 0, /* compare without case (ASCII): a case-insensitive mount */
+	NODE_ICASE    = 1u << 0, /* compare without case (ASCII): a case-insensitive mount. An exact sibling goes first, and carries
+				  * what this one says */
 	NODE_LISTED   = 1u << 1, /* counts as old where there are no birth times: cwd, HOME, repositories found at the start */
 	NODE_INTERNAL = 1u << 2, /* hurdle's own files: readable, never writable, outside every rule */
 	NODE_TMPDIR   = 1u << 3, /* the session's temporary directory: everything allowed, outside every rule */
@@ -96,13 +102,14 @@ enum pattern_flags {
 	PATTERN_ICASE    = 1u << 0,
 	PATTERN_NOT_IN_NODE_MODULES = 1u << 1,
 	PATTERN_TREE     = 1u << 2, /* SLOT_MOVE whose text ends in "**": only a move out of the tree matters */
+	PATTERN_INTO     = 1u << 3, /* SLOT_MOVE of an allowRead: only a move to where it did not match before matters */
 };
 
 enum pattern_key { PATTERN_BY_NAME, PATTERN_BY_EXTENSION, PATTERN_UNKEYED };
 
 struct image_pattern {
 	uint32_t hash;  /* of the key */
-	uint32_t next;  /* index of the next pattern in the bucket */
+	uint32_t next;  /* index of the next pattern in the bucket, lower than its own; IMAGE_NONE at the end */
 	uint32_t text;  /* offset; an absolute glob */
 	uint32_t rule;
 	uint16_t text_len;
@@ -115,6 +122,7 @@ struct image_rule { uint32_t layer; uint32_t kind; };
 /* A symlink in the root directory that does not change during a run (/bin -> usr/bin): rewritten before the look-up, so that
  * common paths stay on the fast road. The kernel proves it each time, so a stale one costs time, never truth. */
 struct image_alias { uint32_t from, to; uint16_t from_len, to_len; };
+enum { IMAGE_ALIASES = 16 };
 
 struct image {
 	uint32_t magic, version, size, flags;
@@ -134,17 +142,21 @@ struct image {
 	uint64_t bloom[4];               /* of the key hashes */
 };
 
-/* True when the block is a whole, consistent image of this version (offsets inside, table sizes powers of two). */
+/* True when the block is a whole image of this version: tables inside, their sizes powers of two. What the tables hold is not
+ * read, since every program start asks this; the matcher never leaves the block whatever they hold. */
 bool image_valid(const struct image *img, size_t size);
 
 /* The one decision function. path[0..len) as said above; "/" is allowed. Never fails. */
 void policy_decide(const struct image *img, enum access access, const char *path, size_t len, struct verdict *ret);
 
-/* As ACCESS_MOVE for both ends of a directory's rename at once: a move inside one tree pattern is no move out of it. */
+/*
+ * As ACCESS_MOVE for both ends of a directory's rename at once: a move inside one tree pattern is no move out of it.
+ * OUTCOME_DENY_IF_OLD is the first end's where both have it: ask ACCESS_MOVE for each end then; nothing else stands against it.
+ */
 void policy_decide_move(const struct image *img, const char *from, size_t from_len, const char *to, size_t to_len, struct verdict *ret);
 
 /* Glob over whole paths: * and ? stay inside a component, ** as a whole component crosses any number (also none), [...] is a
- * set with ranges and !, backslash takes the next byte as it is. */
+ * set with ranges and !, backslash takes the next byte as it is, also in a set. */
 bool glob_match(const char *pattern, size_t pattern_len, const char *path, size_t path_len, bool icase);
 
 /* The hash of a name; ASCII case is folded for every entry, exactness is the comparison's business. */
