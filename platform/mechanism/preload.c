@@ -379,10 +379,17 @@ static int preload_prepare(struct launch *l, struct err *err)
 	strv_add(&l->extra_env, entry);
 	/* ticket 0 is the command's own */
 	strv_add(&l->extra_env, WIRE_TICKET_VARIABLE "=0");
-	struct wire_ticket *t = &l->session.page->ticket[0];
-	strlcpy(t->program, l->program, sizeof t->program);
-	t->state = preload_coverage(l->program) ? TICKET_UNCOVERED : TICKET_TAKEN;
-	l->session.page->tickets = 1;
+	struct wire_page *page = l->session.page;
+	int reason = preload_coverage(l->program);
+	strlcpy(page->ticket[0].program, l->program, sizeof page->ticket[0].program);
+	page->ticket[0].state = reason ? TICKET_UNCOVERED : TICKET_TAKEN;
+	page->tickets = 1;
+	if (reason) { /* no shim saw it start */
+		struct wire_uncovered *u = &page->uncovered_program[0];
+		*u = (struct wire_uncovered){ .seq = 1, .reason = (uint32_t)reason };
+		strlcpy(u->program, l->program, sizeof u->program);
+		page->uncovered = 1;
+	}
 	return 0;
 }
 
