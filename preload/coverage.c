@@ -19,7 +19,7 @@ static size_t align4(size_t n)
 }
 
 /* A Go program makes its own system calls even where it is linked with a libc: its toolchain leaves a note. */
-static bool has_go_note(int fd, const ElfW(Phdr) *p)
+static __attribute__((noinline)) bool has_go_note(int fd, const ElfW(Phdr) *p)
 {
 	char note[NOTE_SIZE];
 	long got = read_at(fd, note, p->p_filesz < sizeof note ? p->p_filesz : sizeof note, (long)p->p_offset);

@@ -227,19 +227,24 @@ static struct judgement judge_linked(const struct text *name)
 	return j.denied ? j : judge(ACCESS_READ, name);
 }
 
+/* AT_EMPTY_PATH. Apart, since its text would double the frame. */
+static __attribute__((noinline)) long link_descriptor(int fd, const struct place *to)
+{
+	TEXT(name);
+	int known = descriptor_name(fd, &name);
+	struct judgement j = known == 1 ? judge_linked(&name) : (struct judgement){ .denied = known < 0, .rule = IMAGE_NONE };
+	if (j.denied)
+		return refuse(to, WIRE_LINK, j, "");
+	return raw6(SYS_linkat, fd, (long)"", to->anchor, (long)to->base, AT_EMPTY_PATH, 0);
+}
+
 static long link_object(struct frame *f, const struct row *r, const struct place *to, int flags)
 {
 	TARGET(old);
 	const char *raw = (const char *)f->arg[r->path];
 	char path[40];
-	if (!*raw) { /* AT_EMPTY_PATH */
-		TEXT(name);
-		int known = descriptor_name(dir_of(f, r->dir), &name);
-		struct judgement j = known == 1 ? judge_linked(&name) : (struct judgement){ .denied = known < 0, .rule = IMAGE_NONE };
-		if (j.denied)
-			return refuse(to, WIRE_LINK, j, "");
-		return raw6(SYS_linkat, f->arg[r->dir], (long)"", to->anchor, (long)to->base, AT_EMPTY_PATH, 0);
-	}
+	if (!*raw)
+		return link_descriptor(dir_of(f, r->dir), to);
 	int error = target_open(&old, dir_of(f, r->dir), raw, flags & AT_SYMLINK_FOLLOW);
 	if (error < 0)
 		return error;
