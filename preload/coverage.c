@@ -6,7 +6,7 @@
 #include "preload/coverage.h"
 #include "preload/sys.h"
 
-enum { INTERPRETER_DEPTH = 5, NOTE_SIZE = 512, LINE_SIZE = 256 };
+enum { INTERPRETER_DEPTH = 5, NOTE_SIZE = 512, LINE_SIZE = 256, HEADERS_AT_ONCE = 12, HEADERS_MAX = 64 };
 
 static long read_at(int fd, void *to, size_t size, long offset)
 {
@@ -51,30 +51,42 @@ static bool is_shared_object(int fd, const ElfW(Phdr) *p)
 	return false;
 }
 
-static int elf_coverage(int fd, const ElfW(Ehdr) *e)
+struct seen { bool interpreter, go, dynamic; ElfW(Phdr) dynamic_header; };
+
+/* Some program headers at a time: one read for most programs. */
+static bool see_headers(int fd, const ElfW(Ehdr) *e, int first, int n, struct seen *seen)
 {
-	ElfW(Phdr) table[8], dynamic = { 0 };
-	bool interpreter = false;
-	if (e->e_ident[EI_CLASS] != SHIM_ELF_CLASS || e->e_machine != SHIM_ELF_MACHINE || e->e_phentsize != sizeof *table)
-		return UNCOVERED_OTHER_CLASS;
-	for (unsigned i = 0; i < e->e_phnum && i < 64; i++) {
-		if (i % 8 == 0) {
-			unsigned n = e->e_phnum - i < 8 ? e->e_phnum - i : 8;
-			if (read_at(fd, table, n * sizeof *table, (long)(e->e_phoff + i * sizeof *table)) != (long)(n * sizeof *table))
-				return UNCOVERED_UNKNOWN_FORMAT;
+	ElfW(Phdr) p[HEADERS_AT_ONCE];
+	size_t size = (size_t)n * sizeof *p;
+	if (read_at(fd, p, size, (long)(e->e_phoff + (size_t)first * sizeof *p)) != (long)size)
+		return false;
+	for (int i = 0; i < n; i++) {
+		seen->interpreter |= p[i].p_type == PT_INTERP;
+		seen->go |= p[i].p_type == PT_NOTE && has_go_note(fd, &p[i]);
+		if (p[i].p_type == PT_DYNAMIC) {
+			seen->dynamic = true;
+			seen->dynamic_header = p[i];
 		}
-		const ElfW(Phdr) *p = &table[i % 8];
-		interpreter |= p->p_type == PT_INTERP;
-		if (p->p_type == PT_NOTE && has_go_note(fd, p))
-			return UNCOVERED_GO;
-		if (p->p_type == PT_DYNAMIC)
-			dynamic = *p;
 	}
-	return interpreter || is_shared_object(fd, &dynamic) ? UNCOVERED_NONE : UNCOVERED_STATIC;
+	return true;
 }
 
-/* "#! interpreter argument" */
-static int script_coverage(char *line, size_t len, int depth)
+static __attribute__((noinline)) int elf_coverage(int fd, const ElfW(Ehdr) *e)
+{
+	struct seen seen = { .dynamic = false };
+	int count = e->e_phnum < HEADERS_MAX ? e->e_phnum : HEADERS_MAX;
+	if (e->e_ident[EI_CLASS] != SHIM_ELF_CLASS || e->e_machine != SHIM_ELF_MACHINE || e->e_phentsize != sizeof(ElfW(Phdr)))
+		return UNCOVERED_OTHER_CLASS;
+	for (int i = 0; i < count; i += HEADERS_AT_ONCE)
+		if (!see_headers(fd, e, i, count - i < HEADERS_AT_ONCE ? count - i : HEADERS_AT_ONCE, &seen))
+			return UNCOVERED_UNKNOWN_FORMAT;
+	if (seen.go)
+		return UNCOVERED_GO;
+	return seen.interpreter || (seen.dynamic && is_shared_object(fd, &seen.dynamic_header)) ? UNCOVERED_NONE : UNCOVERED_STATIC;
+}
+
+/* "#! interpreter argument": the name, ended in place. NULL: none. */
+static char *interpreter_of(char *line, size_t len)
 {
 	char *s = line + 2, *end = line + len;
 	while (s < end && (*s == ' ' || *s == '\t'))
@@ -82,19 +94,14 @@ static int script_coverage(char *line, size_t len, int depth)
 	char *name = s;
 	while (s < end && *s != ' ' && *s != '\t' && *s != '\n' && *s)
 		s++;
-	if (s == end || s == name || depth >= INTERPRETER_DEPTH)
-		return UNCOVERED_UNKNOWN_FORMAT;
+	if (s == end || s == name)
+		return NULL;
 	*s = '\0';
-	long fd = sys_openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return fd == -EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE; /* missing: exec will say so */
-	int reason = coverage((int)fd, depth + 1);
-	sys_close((int)fd);
-	return reason;
+	return name;
 }
 
 /* Set-id and file capabilities make the loader ignore LD_PRELOAD; with no_new_privs set-id is ignored itself. */
-static int privilege_coverage(int fd)
+static __attribute__((noinline)) int privilege_coverage(int fd)
 {
 	struct statx st;
 	char value[64];
@@ -108,18 +115,40 @@ static int privilege_coverage(int fd)
 	return UNCOVERED_NONE;
 }
 
-int coverage(int fd, int depth)
+static int coverage_of(int fd, char **ret_interpreter, char head[LINE_SIZE])
 {
-	union { ElfW(Ehdr) elf; char text[LINE_SIZE]; } head;
-	long n = read_at(fd, &head, sizeof head, 0);
+	long n = read_at(fd, head, LINE_SIZE, 0);
 	int reason = privilege_coverage(fd);
 	if (reason)
 		return reason;
-	if (n >= (long)sizeof head.elf && memcmp(head.text, ELFMAG, SELFMAG) == 0)
-		return elf_coverage(fd, &head.elf);
-	if (n >= 2 && head.text[0] == '#' && head.text[1] == '!')
-		return script_coverage(head.text, (size_t)n, depth);
-	if (n >= 2 && head.text[0] == 'M' && head.text[1] == 'Z')
+	if (n >= (long)sizeof(ElfW(Ehdr)) && memcmp(head, ELFMAG, SELFMAG) == 0)
+		return elf_coverage(fd, (const void *)head);
+	if (n >= 2 && head[0] == '#' && head[1] == '!') {
+		*ret_interpreter = interpreter_of(head, (size_t)n);
+		return *ret_interpreter ? UNCOVERED_NONE : UNCOVERED_UNKNOWN_FORMAT;
+	}
+	if (n >= 2 && head[0] == 'M' && head[1] == 'Z')
 		return UNCOVERED_PE;
 	return UNCOVERED_NONE; /* the kernel knows no such format: exec fails, or a shell reads it */
+}
+
+/* A script's interpreter may be a script; the kernel follows five. */
+int coverage(int fd)
+{
+	_Alignas(ElfW(Ehdr)) char head[LINE_SIZE];
+	int reason = UNCOVERED_NONE;
+	long next = fd;
+	for (int depth = 0; depth <= INTERPRETER_DEPTH; depth++) {
+		char *interpreter = NULL;
+		reason = coverage_of((int)next, &interpreter, head);
+		if (next != fd)
+			sys_close((int)next);
+		if (!interpreter)
+			return reason;
+		next = sys_openat(AT_FDCWD, interpreter, O_RDONLY | O_CLOEXEC, 0);
+		if (next < 0)
+			return next == -EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE; /* missing: exec will say so */
+	}
+	sys_close((int)next);
+	return UNCOVERED_UNKNOWN_FORMAT;
 }

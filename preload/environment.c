@@ -7,6 +7,19 @@ extern char **environ __attribute__((weak, visibility("default")));
 
 static const char preload_name[] = "LD_PRELOAD=", ticket_name[] = WIRE_TICKET_VARIABLE "=";
 
+/* With these the loader or libc itself, which no shim sees, runs foreign code or writes files. */
+static const char *const dropped_names[] = {
+	"LD_AUDIT=", "LD_DEBUG_OUTPUT=", "LD_PROFILE=", "LD_PROFILE_OUTPUT=", "GMON_OUT_PREFIX=", "MALLOC_TRACE=",
+};
+
+static bool is_dropped(const char *entry)
+{
+	for (size_t i = 0; i < sizeof dropped_names / sizeof *dropped_names; i++)
+		if (text_starts(entry, dropped_names[i]))
+			return true;
+	return false;
+}
+
 /* The loaders take spaces and colons for separators. */
 static bool separator(char c)
 {
@@ -85,7 +98,7 @@ int environment_build(struct environment *e, char *const *from, const char *prog
 	for (size_t i = 0; from && from[i]; i++) {
 		if (text_starts(from[i], preload_name))
 			old = old ? old : from[i] + sizeof preload_name - 1;
-		else if (!text_starts(from[i], ticket_name))
+		else if (!text_starts(from[i], ticket_name) && !is_dropped(from[i]))
 			e->entries[out++] = from[i];
 	}
 	int error = build_preload(&e->preload, old, own);
@@ -118,12 +131,14 @@ void environment_repair(void)
 	const char *own = own_file();
 	if (!&environ || !own)
 		return;
-	for (char **s = environ; s && *s; s++)
-		if (text_starts(*s, preload_name)) {
-			if (begins_with_us(*s + sizeof preload_name - 1, own))
-				return;
-			break;
-		}
+	bool ours = false, clean = true;
+	for (char **s = environ; s && *s; s++) {
+		if (text_starts(*s, preload_name) && begins_with_us(*s + sizeof preload_name - 1, own))
+			ours = true;
+		clean &= !is_dropped(*s);
+	}
+	if (ours && clean)
+		return;
 	struct environment e;
 	if (environment_build(&e, environ, NULL, NULL) < 0) {
 		environment_release(&e, true);

@@ -26,11 +26,19 @@ static int judge_program(int fd, const char *name)
 			return -EACCES;
 		}
 	}
-	int reason = coverage(fd, 0);
+	int reason = coverage(fd);
 	if (!reason)
 		return 0;
 	report_uncovered(reason, img->flags & IMAGE_STRICT, name);
 	return img->flags & IMAGE_STRICT ? -EACCES : 1;
+}
+
+/* Not to be looked at for want of a descriptor or of memory: refused where that matters, else it runs, and is reported. */
+static int unseen(const char *path, int error)
+{
+	const uint32_t rules = IMAGE_STRICT | IMAGE_HAS_EXEC_RULES;
+	report_uncovered(UNCOVERED_UNREADABLE, shim.image->flags & rules, path);
+	return shim.image->flags & rules ? error : 1;
 }
 
 /* 1: may run, but uncovered. */
@@ -42,10 +50,21 @@ static int judge_path(int dirfd, const char *path)
 		return shim.image && (shim.image->flags & IMAGE_STRICT) ? -EACCES : 1;
 	}
 	if (fd < 0)
-		return 0; /* exec will say why */
+		return fails_anyway((int)fd) || fd == -EISDIR ? 0 : unseen(path, (int)fd);
 	int r = judge_program((int)fd, path);
 	sys_close((int)fd);
 	return r;
+}
+
+/* execve refuses what is no regular file with EACCES, and execvp goes on then. */
+static bool runnable(const char *path)
+{
+	if (raw6(SYS_faccessat, AT_FDCWD, (long)path, 1 /* X_OK */, 0, 0, 0) != 0)
+		return false;
+	long fd = sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd >= 0)
+		sys_close((int)fd);
+	return fd == -ENOTDIR;
 }
 
 /* The file that execvp would take: the first that may be run. */
@@ -65,7 +84,7 @@ static bool search(const char *file, struct text *found)
 		if (text_set(found, path, (size_t)(end - path)) < 0 || (found->len && text_add(found, "/", 1) < 0) ||
 		    text_add(found, file, strlen(file)) < 0)
 			return false;
-		if (raw6(SYS_faccessat, AT_FDCWD, (long)found->s, 1, 0, 0, 0) == 0)
+		if (runnable(found->s))
 			return true;
 		if (!*end)
 			return false;

@@ -49,6 +49,18 @@ static bool find_directory(void)
 }
 
 /*
+ * A program that has the shim but not the policy would run unjudged: it does not run. The supervisor takes both away only when the
+ * run is over.
+ */
+static void __attribute__((noreturn)) give_up(void)
+{
+	static const char words[] = "hurdle: this program cannot read its policy, so it does not run\n";
+	raw6(SYS_write, 2, (long)words, sizeof words - 1, 0, 0, 0);
+	raw6(SYS_exit_group, 125, 0, 0, 0, 0, 0);
+	__builtin_unreachable();
+}
+
+/*
  * May run more than once, when threads meet here before the constructor did: both map the same files, the last one stays,
  * nothing breaks. errno is the caller's: only raw system calls are made.
  */
@@ -65,6 +77,8 @@ void shim_init(void)
 		if (page && page->magic == WIRE_MAGIC && page->size == sizeof *page)
 			shim.page = page;
 	}
+	if (!shim.image)
+		give_up();
 	if (!__atomic_exchange_n(&shim.ready, 1, __ATOMIC_ACQ_REL))
 		say_hello();
 }

@@ -39,10 +39,19 @@ bool in_run(long pid)
 	return false;
 }
 
-/* Files of a process of the run: its own /proc entry is part of itself, not of the file system. */
-static bool own_process_file(const struct text *name)
+static bool ends_in(const struct text *name, const char *end)
 {
-	if (!text_starts(name->s, "/proc/"))
+	size_t n = strlen(end);
+	return name->len >= n && text_equal(name->s + name->len - n, end);
+}
+
+/*
+ * Files of a process of the run: its own /proc entry is part of itself, not of the file system. But for its memory, where the
+ * policy lies: written by way of a file it takes three words of shell to change that.
+ */
+static bool own_process_file(enum access access, const struct text *name)
+{
+	if (!text_starts(name->s, "/proc/") || (access != ACCESS_READ && ends_in(name, "/mem")))
 		return false;
 	const char *end;
 	long pid = text_to_number(name->s + 6, &end);
@@ -74,9 +83,9 @@ static bool denies(const struct text *name, const struct verdict *v)
 	       (v->inner_len != v->holder_len && is_old(name, v->inner_len, v->inner_listed));
 }
 
-static struct judgement settle(const struct text *name, const struct verdict *v)
+static struct judgement settle(enum access access, const struct text *name, const struct verdict *v)
 {
-	if (!denies(name, v) || own_process_file(name))
+	if (!denies(name, v) || own_process_file(access, name))
 		return (struct judgement){ .rule = IMAGE_NONE };
 	return (struct judgement){ .denied = true, .crosses = v->crosses, .rule = v->rule };
 }
@@ -87,9 +96,9 @@ struct judgement judge(enum access access, const struct text *name)
 	if (!name->len)
 		return (struct judgement){ .rule = IMAGE_NONE };
 	if (!shim.image)
-		return (struct judgement){ .denied = access != ACCESS_READ, .rule = IMAGE_NONE };
+		return (struct judgement){ .denied = true, .rule = IMAGE_NONE };
 	policy_decide(shim.image, access, name->s, name->len, &v);
-	return settle(name, &v);
+	return settle(access, name, &v);
 }
 
 struct judgement judge_move(const struct text *from, const struct text *to)
@@ -99,7 +108,7 @@ struct judgement judge_move(const struct text *from, const struct text *to)
 		return (struct judgement){ .denied = true, .rule = IMAGE_NONE };
 	policy_decide_move(shim.image, from->s, from->len, to->s, to->len, &v);
 	if (v.outcome != OUTCOME_DENY_IF_OLD)
-		return settle(from, &v);
+		return settle(ACCESS_MOVE, from, &v);
 	struct judgement j = judge(ACCESS_MOVE, from);
 	return j.denied ? j : judge(ACCESS_MOVE, to);
 }
@@ -126,10 +135,17 @@ static int64_t now_ms(void)
 	return (int64_t)t.sec * 1000 + t.nsec / 1000000;
 }
 
+/* ps asks for every process's environment: once says it all. */
+static bool said_before(const struct text *name)
+{
+	static bool said;
+	return text_starts(name->s, "/proc/") && ends_in(name, "/environ") && __atomic_exchange_n(&said, true, __ATOMIC_RELAXED);
+}
+
 void report(int action, uint32_t rule, const char *raw, const struct text *name)
 {
 	struct wire_page *page = shim.page;
-	if (!page)
+	if (!page || said_before(name))
 		return;
 	uint32_t seq = __atomic_fetch_add(&page->violations, 1, __ATOMIC_RELAXED);
 	struct wire_violation *v = &page->violation[seq % WIRE_VIOLATIONS];

@@ -29,7 +29,10 @@ static int judge_unix(const struct unix_address *a, size_t len)
 	for (size_t i = 0; i < n && i < sizeof a->path && a->path[i]; i++)
 		text_add(&path, &a->path[i], 1);
 	TARGET(t);
-	if (target_open(&t, AT_FDCWD, path.s, true) < 0 || !t.exists)
+	int error = target_open(&t, AT_FDCWD, path.s, true);
+	if (error < 0 && !fails_anyway(error))
+		return -error;
+	if (error < 0 || !t.exists)
 		return 0; /* the kernel will say so */
 	struct judgement j = judge(ACCESS_CONNECT, &t.place.name);
 	if (!j.denied)
@@ -67,7 +70,8 @@ static void report_address(const unsigned char *a, int family, unsigned port)
 	report(WIRE_CONNECT, IMAGE_NONE, name.s, &name);
 }
 
-static int judge_address(const void *address, size_t len)
+/* sends: a datagram to an address of no family goes where one of AF_INET would; connect() to it only disconnects. */
+static int judge_address(const void *address, size_t len, bool sends)
 {
 	union { struct sockaddr_in in; struct sockaddr_in6 in6; struct unix_address un; unsigned short family; } a = { 0 };
 	if (!address || len < sizeof a.family || !shim.image)
@@ -77,6 +81,8 @@ static int judge_address(const void *address, size_t len)
 		return judge_unix(&a.un, len < sizeof a ? len : sizeof a);
 	if (!(shim.image->flags & IMAGE_NET_OFF))
 		return 0;
+	if (sends && a.family == AF_UNSPEC && len >= sizeof a.in)
+		a.family = AF_INET;
 	const unsigned char *port = (const unsigned char *)&a.in.sin_port;
 	if (a.family == AF_INET && len >= sizeof a.in && !loopback4((unsigned char *)&a.in.sin_addr)) {
 		report_address((unsigned char *)&a.in.sin_addr, AF_INET, port[0] * 256u + port[1]);
@@ -91,20 +97,20 @@ static int judge_address(const void *address, size_t len)
 
 HANDLER(on_connect)
 {
-	int error = judge_address((const void *)f->arg[1], (size_t)(uint32_t)f->arg[2]);
+	int error = judge_address((const void *)f->arg[1], (size_t)(uint32_t)f->arg[2], false);
 	return error ? fail(f, r, error) : PASS;
 }
 
 HANDLER(on_sendto)
 {
 	/* through syscall() the sixth argument lies elsewhere: invoke() is not needed, only a look */
-	int error = judge_address((const void *)f->arg[4], (size_t)(uint32_t)f->arg[5]);
+	int error = judge_address((const void *)f->arg[4], (size_t)(uint32_t)f->arg[5], true);
 	return error ? fail(f, r, error) : PASS;
 }
 
 static int judge_message(const struct msghdr *m)
 {
-	return m ? judge_address(m->msg_name, m->msg_namelen) : 0;
+	return m ? judge_address(m->msg_name, m->msg_namelen, true) : 0;
 }
 
 HANDLER(on_sendmsg)
@@ -122,6 +128,17 @@ HANDLER(on_sendmmsg)
 			return fail(f, r, error);
 	}
 	return PASS;
+}
+
+/* Entries that send to an address of the program's choice inside libc. */
+HANDLER(on_net_only)
+{
+	TEXT(name);
+	if (!shim.image || !(shim.image->flags & IMAGE_NET_OFF))
+		return PASS;
+	text_set(&name, r->name, strlen(r->name));
+	report(WIRE_CONNECT, IMAGE_NONE, r->name, &name);
+	return fail(f, r, EACCES);
 }
 
 /* A unix socket with a path makes a file. */

@@ -131,6 +131,9 @@ static bool reopens_writable(const struct target *t)
 	const char *end;
 	if (text_to_number(held.s + 6, &end) != sys_getpid() || !text_equal(end, "/fd"))
 		return false;
+	/* a thread with a table of its own may have another file at this number */
+	if (descriptor_name((int)fd, &own) != 1 || own.len != t->place.name.len || memcmp(own.s, t->place.name.s, own.len) != 0)
+		return false;
 	long flags = raw6(SYS_fcntl, fd, F_GETFL, 0, 0, 0, 0);
 	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
 }
@@ -179,10 +182,8 @@ static long open_then_ask(int dirfd, const char *path, int flags)
 	int r = descriptor_name((int)fd, &name);
 	if (r == 0)
 		return fd;
-	struct judgement j = { .denied = true, .rule = IMAGE_NONE };
-	const char *unused;
-	if (r == 1 || lexical_name(dirfd, path, &name, &unused) == 1)
-		j = judge(ACCESS_READ, &name);
+	/* without /proc, or behind a filter that hides it, nothing says what was opened */
+	struct judgement j = r == 1 ? judge(ACCESS_READ, &name) : (struct judgement){ .denied = true, .rule = IMAGE_NONE };
 	if (!j.denied)
 		return fd;
 	sys_close((int)fd);
@@ -229,11 +230,20 @@ HANDLER(on_openat2)
 	const struct open_how_v0 *how = (const void *)f->arg[r->flags];
 	if (!path || !*path || !how || (how->flags & O_PATH))
 		return PASS;
+	if (how->resolve & RESOLVE_IN_ROOT) /* "/" means another directory then; callers know kernels without openat2 */
+		return fail(f, r, ENOSYS);
 	int error = allow_open(dir_argument(f, r), path, (int)how->flags, WIRE_OTHER);
 	return error ? fail(f, r, -error) : PASS;
 }
 
 /* ---- entries that only ask, then jump ---- */
+
+/* What stops the look at a path stops the real call as well. All else (no descriptor, no memory) is an answer of its own: to let
+ * a call by because it could not be looked at would be a way around. */
+bool fails_anyway(int error)
+{
+	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -ENAMETOOLONG || error == -EACCES;
+}
 
 /*
  * The name is looked up here and once more by the real function: a symlink that is swapped in between wins. docs/threat-model.md
@@ -250,8 +260,9 @@ int allow_open(int dirfd, const char *path, int flags, int action)
 	if (fd != SLOW)
 		return 0; /* allowed, or the real call will say what is wrong */
 	TARGET(t);
-	if (target_open(&t, dirfd, path, !nofollow) < 0)
-		return 0;
+	int error = target_open(&t, dirfd, path, !nofollow);
+	if (error < 0)
+		return fails_anyway(error) ? 0 : error;
 	struct judgement j = judge_open(&t.place.name, flags);
 	if (!j.denied || (wants_write(flags) && reopens_writable(&t)))
 		return 0;
@@ -269,11 +280,11 @@ static bool known_mode(const char *mode)
 	return mode[0] == 'r' || mode[0] == 'w' || mode[0] == 'a';
 }
 
-/* r, w, a and +, in any order after the first, up to a comma; x is O_EXCL. */
+/* r, w or a first, then + and x (O_EXCL) anywhere: the libcs do not agree on what a comma ends. */
 static int mode_flags(const char *mode)
 {
 	int flags = mode[0] == 'r' ? O_RDONLY : mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_CREAT | O_APPEND;
-	for (const char *s = mode; *s && *s != ','; s++) {
+	for (const char *s = mode; *s; s++) {
 		if (*s == '+')
 			flags = (flags & ~O_ACCMODE) | O_RDWR;
 		else if (*s == 'x')
@@ -288,6 +299,22 @@ HANDLER(on_fopen)
 	if (!path || !*path || !mode || !known_mode(mode))
 		return PASS;
 	int error = allow_open(AT_FDCWD, path, mode_flags(mode), WIRE_READ_DATA);
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* _IO_file_open(stream, path, flags, ...) of glibc's own stdio. */
+HANDLER(on_open_stream)
+{
+	const char *path = path_argument(f, r);
+	int error = path && *path ? allow_open(AT_FDCWD, path, (int)f->arg[r->flags], WIRE_READ_DATA) : 0;
+	return error ? fail(f, r, -error) : PASS;
+}
+
+/* Names a file that later calls read and write. */
+HANDLER(on_append)
+{
+	const char *path = path_argument(f, r);
+	int error = path && *path ? allow_open(AT_FDCWD, path, O_RDWR, WIRE_WRITE_DATA) : 0;
 	return error ? fail(f, r, -error) : PASS;
 }
 
@@ -365,7 +392,10 @@ HANDLER(on_fts)
 int allow_create_in(const char *path, int action)
 {
 	PLACE(p);
-	if (place_open(&p, AT_FDCWD, path) < 0 || p.whole)
+	int error = place_open(&p, AT_FDCWD, path);
+	if (error < 0 && !fails_anyway(error))
+		return error;
+	if (error < 0 || p.whole)
 		return 0;
 	struct judgement j = judge(ACCESS_CREATE, &p.name);
 	if (!j.denied)
@@ -396,16 +426,15 @@ HANDLER(on_mkstemp)
 }
 
 /* POSIX shared memory and semaphores are files in /dev/shm. */
-HANDLER(on_shm)
+static enum answer judge_shm(struct frame *f, const struct row *r, const char *prefix, int flags)
 {
 	const char *name = path_argument(f, r);
-	int flags = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
 	TEXT(path);
 	if (!name || !*name)
 		return PASS;
 	while (*name == '/')
 		name++;
-	if (text_set(&path, "/dev/shm/", 9) < 0 || text_add(&path, name, strlen(name)) < 0)
+	if (text_set(&path, prefix, strlen(prefix)) < 0 || text_add(&path, name, strlen(name)) < 0)
 		return PASS;
 	if (r->action == WIRE_UNLINK) {
 		struct judgement j = judge(ACCESS_DELETE, &path);
@@ -416,6 +445,17 @@ HANDLER(on_shm)
 	}
 	int error = allow_open(AT_FDCWD, path.s, flags, WIRE_WRITE_DATA);
 	return error ? fail(f, r, -error) : PASS;
+}
+
+HANDLER(on_shm)
+{
+	return judge_shm(f, r, "/dev/shm/", r->flags == NO ? 0 : (int)f->arg[r->flags]);
+}
+
+/* libc maps a semaphore for writing, and makes it by linking a temporary file. */
+HANDLER(on_sem)
+{
+	return judge_shm(f, r, "/dev/shm/sem.", O_RDWR | (r->flags == NO ? 0 : (int)f->arg[r->flags] & (O_CREAT | O_EXCL)));
 }
 
 /* ---- probes that must agree with open ---- */

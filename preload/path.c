@@ -57,10 +57,16 @@ static int text_add_component(struct text *t, const char *s, size_t n)
 	return r < 0 ? r : text_add(t, s, n);
 }
 
+/* A thread may have a descriptor table of its own; before Linux 3.17 there was no name for it. */
 void fd_path(char *to, int fd)
 {
-	memcpy(to, "/proc/self/fd/", 14);
-	text_number(to + 14, (unsigned long)fd);
+	static const char thread[] = "/proc/thread-self/fd/", process[] = "/proc/self/fd/";
+	static int known; /* 1: thread, 2: process */
+	if (!known)
+		known = raw6(SYS_faccessat, AT_FDCWD, (long)thread, 0, 0, 0, 0) == 0 ? 1 : 2;
+	size_t n = known == 1 ? sizeof thread - 1 : sizeof process - 1;
+	memcpy(to, known == 1 ? thread : process, n);
+	text_number(to + n, (unsigned long)fd);
 }
 
 static bool ends_deleted(const struct text *t)
@@ -85,8 +91,8 @@ int descriptor_name(int fd, struct text *t)
 			return r;
 		n = sys_readlinkat(AT_FDCWD, path, t->s, t->cap);
 	}
-	if (n < 0)
-		return (int)n;
+	if (n <= 0)
+		return n < 0 ? (int)n : -ENOENT;
 	if (n == (long)t->cap)
 		return -ENAMETOOLONG;
 	t->len = (uint32_t)n;

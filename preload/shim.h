@@ -74,7 +74,7 @@ void text_release(struct text *t);
 int text_add(struct text *t, const char *s, size_t n);   /* -ENAMETOOLONG */
 int text_set(struct text *t, const char *s, size_t n);
 int text_room(struct text *t, size_t need);
-/* "/proc/self/fd/N"; to has room for 40 bytes. */
+/* "/proc/thread-self/fd/N"; to has room for 40 bytes. */
 void fd_path(char *to, int fd);
 
 /* Real name of an open descriptor in t. Returns 1; 0 when it is no file of a file system (pipe, socket, memfd, or deleted with no
@@ -122,6 +122,7 @@ void report_uncovered(int reason, bool refused, const char *program);
 /* open.c: the decision for entries that only tail-jump: 0, or a negative errno (already reported). */
 int allow_open(int dirfd, const char *path, int flags, int action);
 int allow_create_in(const char *path_template, int action);
+bool fails_anyway(int error);
 
 /* exec.c */
 void say_hello(void);
@@ -130,10 +131,11 @@ bool in_run(long pid); /* the process is ours or below the supervisor */
 /* handlers, by family */
 #define HANDLER(n) enum answer n(struct frame *f, const struct row *r)
 HANDLER(on_open); HANDLER(on_openat2); HANDLER(on_fopen); HANDLER(on_freopen); HANDLER(on_opendir); HANDLER(on_mkstemp);
-HANDLER(on_shm); HANDLER(on_read_path); HANDLER(on_access); HANDLER(on_glob_walk); HANDLER(on_fts);
+HANDLER(on_shm); HANDLER(on_sem); HANDLER(on_read_path); HANDLER(on_open_stream); HANDLER(on_append); HANDLER(on_access); HANDLER(on_fts);
 HANDLER(on_mkdir); HANDLER(on_mknod); HANDLER(on_unlink); HANDLER(on_remove); HANDLER(on_rename); HANDLER(on_link); HANDLER(on_symlink);
 HANDLER(on_object); HANDLER(on_descriptor);
 HANDLER(on_execve); HANDLER(on_execv); HANDLER(on_execvp); HANDLER(on_execl); HANDLER(on_fexecve); HANDLER(on_execveat); HANDLER(on_spawn);
 HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
-HANDLER(on_refuse); HANDLER(on_syscall); HANDLER(on_pass);
+HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_clone); HANDLER(on_trace); HANDLER(on_other_process);
+HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_pass);

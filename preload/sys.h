@@ -21,6 +21,10 @@
 #define RESOLVE_NO_SYMLINKS 0x04
 #endif
 
+#ifndef RESOLVE_IN_ROOT
+#define RESOLVE_IN_ROOT 0x10
+#endif
+
 struct open_how_v0 { uint64_t flags, mode, resolve; };
 
 static inline long sys_openat(int dirfd, const char *path, int flags, unsigned mode)

@@ -224,6 +224,7 @@ static int run_command(struct run *run, struct err *err)
 		return EXIT_REFUSED;
 	watch_run(l, &run->outcome);
 	run->seconds = now() - start;
+	session_freeze(&l->session);
 	violations_read(l->session.page, l->policy, &run->violations);
 	read_cwd(run);
 	read_repositories(run);

@@ -101,9 +101,10 @@ static void exec_program(const struct launch *l)
 static void __attribute__((noreturn)) child(struct launch *l, const sigset_t *mask, pid_t supervisor)
 {
 	struct err err = ERR_NONE;
-	/* where nothing inherits orphans, a group is what can still be ended together */
-	if (!l->host->caps[CAP_SUBREAPER].available)
+	if (l->own_group)
 		setpgid(0, 0);
+	if (l->session.page)
+		l->session.page->main_pid = getpid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != supervisor)
 		_exit(EXIT_REFUSED);
@@ -122,10 +123,20 @@ static void __attribute__((noreturn)) child(struct launch *l, const sigset_t *ma
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
+/* Where orphans are not inherited or not found, a group is what can still be ended together; on a terminal it would lose it. */
+static bool needs_group(const struct host *h)
+{
+	if (h->caps[CAP_SUBREAPER].available && h->caps[CAP_PROC].available)
+		return false;
+	_cleanup_close_ int tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return tty < 0;
+}
+
 int launch_start(struct launch *l, struct err *err)
 {
 	sigset_t all, mask;
 	pid_t self = getpid();
+	l->own_group = needs_group(l->host);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	l->pid = vfork(); /* no copy of the supervisor: the child only makes system calls on its way to exec */
@@ -136,7 +147,5 @@ int launch_start(struct launch *l, struct err *err)
 	}
 	if (l->pid == 0)
 		child(l, &mask, self);
-	if (l->session.page)
-		l->session.page->main_pid = l->pid;
 	return 0;
 }

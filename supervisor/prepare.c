@@ -10,17 +10,10 @@
 #include "supervisor/policy_build.h"
 
 /* hurdle's own files stand outside every rule of the user's. */
-static int add_session_paths(struct launch *l, struct err *err)
+static void add_session_paths(struct launch *l)
 {
-	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY };
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		_cleanup_free_ char *path = strf("%s/%s", l->session.dir, own[i]);
-		int r = policy_add(l->policy, RULE_INTERNAL, LAYER_DEFAULT, path, "/", ADD_LITERAL, "session", err);
-		if (r < 0)
-			return r;
-	}
-	int r = policy_add(l->policy, RULE_TMPDIR, LAYER_DEFAULT, l->session.tmpdir, "/", ADD_LITERAL, "session", err);
-	return r < 0 ? r : 0;
+	policy_add_exact(l->policy, RULE_INTERNAL, LAYER_DEFAULT, l->session.top, "session");
+	policy_add_exact(l->policy, RULE_TMPDIR, LAYER_DEFAULT, l->session.tmpdir, "session");
 }
 
 static int compile(struct launch *l, struct err *err)
@@ -54,9 +47,8 @@ static void end_session(struct launch *l)
 
 static int finish_sandbox(struct launch *l, struct err *err)
 {
-	int r = add_session_paths(l, err);
-	if (r == 0)
-		r = compile(l, err);
+	add_session_paths(l);
+	int r = compile(l, err);
 	return r < 0 ? r : preload_end_proof(l, err);
 }
 
@@ -85,7 +77,7 @@ static int prepare_steps(const struct options *o, struct launch *l, struct plan 
 
 int prepare_plan(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
 {
-	l->session.dirfd = -1;
+	l->session.dirfd = l->session.events_fd = -1;
 	memset(plan, 0, sizeof *plan);
 	int r = prepare_steps(o, l, plan, err);
 	if (r < 0)

@@ -21,6 +21,8 @@ static const struct { const char *name; enum access access; bool writes; } actio
 	[WIRE_EXEC]           = { "process-exec", ACCESS_EXEC, false },
 	[WIRE_CONNECT]        = { "network-outbound", ACCESS_CONNECT, false },
 	[WIRE_UNCOVERED_EXEC] = { "process-exec", ACCESS_EXEC, false },
+	[WIRE_NAMESPACE]      = { "system-namespace", ACCESS_WRITE, false },
+	[WIRE_TRACE]          = { "process-trace", ACCESS_WRITE, false },
 	[WIRE_OTHER]          = { "other", ACCESS_WRITE, false },
 };
 
@@ -38,6 +40,10 @@ static char *rule_words(const struct policy *p, const struct wire_violation *w, 
 {
 	if (w->action == WIRE_UNCOVERED_EXEC)
 		return xstrdup("strict: a program that the rules cannot reach");
+	if (w->action == WIRE_NAMESPACE)
+		return xstrdup("paths must mean the same to every program of the run");
+	if (w->action == WIRE_TRACE)
+		return xstrdup("a process outside the run");
 	if (w->action == WIRE_CONNECT && target[0] != '/' && (w->rule == IMAGE_NONE || w->rule >= p->n_rules))
 		return xstrdup("the network is off");
 	return policy_rule_words(p, w->rule, access);

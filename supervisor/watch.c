@@ -154,6 +154,8 @@ static void end_all(struct watch *w)
 	/* what forks while it is killed is found in the next round */
 	for (int round = 0; round < 250; round++) {
 		signal_descendants(SIGKILL);
+		if (w->group)
+			kill(-w->command, SIGKILL);
 		if (wait_for_all(w, now() + KILL_STEP_MS / 1000.0))
 			return;
 	}
@@ -161,7 +163,7 @@ static void end_all(struct watch *w)
 
 void watch_run(struct launch *l, struct outcome_of_run *ret)
 {
-	struct watch w = { .command = l->pid, .group = !l->host->caps[CAP_SUBREAPER].available };
+	struct watch w = { .command = l->pid, .group = l->own_group };
 	sigset_t all;
 	siginfo_t info;
 	sigfillset(&all);

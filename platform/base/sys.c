@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,12 +96,29 @@ int write_new_file_at(int dirfd, const char *name, mode_t mode, const void *data
 char *home_directory(void)
 {
 	const char *home = getenv("HOME");
-	struct passwd *pw;
 
-	if (home && *home)
-		return xstrdup(home);
-	pw = getpwuid(getuid());
-	return pw && pw->pw_dir && *pw->pw_dir ? xstrdup(pw->pw_dir) : NULL;
+	return home && *home ? xstrdup(home) : account_home();
+}
+
+/* Read as a file: getpwuid loads the name service's modules, which costs a start-up and does not work in a static program. */
+char *account_home(void)
+{
+	_cleanup_free_ char *text = NULL;
+	char *save = NULL;
+
+	if (read_file("/etc/passwd", 1 << 20, &text, NULL) < 0)
+		return NULL;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *field[7] = { 0 };
+		size_t n = 0;
+
+		for (char *s = line; n < 7 && s; n++) {
+			field[n] = strsep(&s, ":");
+		}
+		if (n >= 6 && *field[2] && strtoul(field[2], NULL, 10) == getuid())
+			return *field[5] ? xstrdup(field[5]) : NULL;
+	}
+	return NULL;
 }
 
 /* ---- making directories ---- */

@@ -11,6 +11,8 @@ int write_all(int fd, const void *data, size_t len);
 int write_new_file_at(int dirfd, const char *name, mode_t mode, const void *data, size_t len);
 /* HOME, else the password database; owned; NULL when neither knows. */
 char *home_directory(void);
+/* The home directory that /etc/passwd has for the real user; owned; NULL when it has none. */
+char *account_home(void);
 /* Removes a directory tree without following symlinks and without leaving the file system it began on. */
 int remove_tree(const char *path);
 /* mkdir -p with this mode for what is missing. */

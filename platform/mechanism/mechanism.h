@@ -15,9 +15,10 @@ enum extent { HOLDS_NOT, HOLDS_PART, HOLDS_WHOLE };
 
 /* The session's place on disk: 0700, made anew, outside every write root but for its tmp. */
 struct session {
-	char *dir, *tmpdir;        /* owned; NULL before session_open */
-	int dirfd;
-	struct wire_page *page;    /* mapped; NULL where there is no shim */
+	char *top, *dir, *tmpdir;  /* owned; NULL before session_open; dir is top, or for root below it */
+	int dirfd, events_fd;
+	struct wire_page *page;    /* NULL where there is no shim; shared until session_freeze */
+	bool frozen;
 };
 
 /* Everything that turns a plan into a running command. */
@@ -29,6 +30,7 @@ struct launch {
 	char **argv;               /* the command */
 	char *program;             /* the file that argv[0] leads to; owned; NULL before it was looked for */
 	pid_t pid;                 /* of the command, once started */
+	bool own_group;            /* the command leads a process group: nothing else could end what it leaves */
 	struct strv extra_env;     /* NAME=VALUE that mechanisms add after the scrub */
 	struct scrub_result env;   /* filled by env; envp is what the command gets */
 	const int *pass_fds;       /* inherited descriptors to keep, besides 0, 1 and 2 */
@@ -60,6 +62,8 @@ extern const size_t n_mechanisms;
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
 void session_close(struct session *s); /* removes it */
+/* The page as it is now, in memory of its own: the file of a mapping that the confined side shortens kills who touches it. */
+void session_freeze(struct session *s);
 /* Closes every descriptor from this one up; works also where /proc/self/fd may not be listed. */
 void session_close_from(int fd);
 /* What the command's rights will be, for a child that measures: capabilities dropped, no_new_privs. */

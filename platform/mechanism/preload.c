@@ -22,7 +22,7 @@ extern const char shim_blob[], shim_blob_end[];
 int preload_coverage(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 ? coverage(fd, 0) : errno == EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE;
+	return fd >= 0 ? coverage(fd) : errno == EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE;
 }
 
 const char *uncovered_reason_words(int reason)
@@ -46,7 +46,7 @@ const char *uncovered_reason_words(int reason)
 
 static int write_events(struct launch *l, mode_t mode)
 {
-	_cleanup_close_ int fd = openat(l->session.dirfd, WIRE_EVENTS, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	int fd = l->session.events_fd = openat(l->session.dirfd, WIRE_EVENTS, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0 || fchmod(fd, mode) < 0 || ftruncate(fd, sizeof(struct wire_page)) < 0)
 		return -errno;
 	struct wire_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -105,7 +105,10 @@ static void measure_ancestors(const struct host *h, struct measurement *m)
 		char path[40], byte;
 		snprintf(path, sizeof path, "/proc/%d/environ", (int)h->ancestors[i].pid);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		m->readable[i] = fd >= 0 && read(fd, &byte, 1) >= 0;
+		struct stat st;
+		/* root's command can become the other user */
+		bool other = h->root && fstat(fd, &st) == 0 && st.st_uid != 0;
+		m->readable[i] = fd >= 0 && (other || read(fd, &byte, 1) >= 0);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -283,7 +286,7 @@ static bool preload_available(struct host *h, const struct policy *p, char **ret
 
 static void say_common(const struct host *h, struct strv *caveats)
 {
-	strv_add(caveats, "whatever makes system calls without libc goes past it");
+	strv_add(caveats, "whatever makes system calls without libc, or changes the shim or a path while it is looked at, goes past it");
 	if (!h->caps[CAP_PROC].available)
 		strv_add(caveats, "without /proc, paths through symlinks are refused for writing");
 }
@@ -329,8 +332,11 @@ static enum extent preload_holds(const struct host *h, const struct policy *p, c
 	case G_fs_write_names: return holds_names(h, caveats);
 	case G_fs_read_deny:
 	case G_fs_read_names:  return holds_read(h, caveats);
-	case G_fs_metadata:
-	case G_fs_exec:        say_common(h, caveats); return HOLDS_WHOLE;
+	case G_fs_metadata:    say_common(h, caveats); return HOLDS_WHOLE;
+	case G_fs_exec:
+		say_common(h, caveats);
+		strv_add(caveats, "the loader and interpreters run what they can read, and a copy under another name is another program");
+		return HOLDS_WHOLE;
 	case G_net_egress:     return holds_network(h, p, caveats);
 	case G_net_unix:
 		say_common(h, caveats);
@@ -377,6 +383,12 @@ static int preload_prepare(struct launch *l, struct err *err)
 				str_addf(&s, ":%s", *e + 11);
 	_cleanup_free_ char *entry = str_take(&s);
 	strv_add(&l->extra_env, entry);
+	/* AddressSanitizer's runtime ends the program when another library was loaded before it */
+	const char *asan = NULL;
+	for (char *const *e = l->environ; *e; e++)
+		asan = strncmp(*e, "ASAN_OPTIONS=", 13) == 0 ? *e + 13 : asan;
+	_cleanup_free_ char *options = strf("ASAN_OPTIONS=%s%sverify_asan_link_order=0", asan ? asan : "", asan && *asan ? ":" : "");
+	strv_add(&l->extra_env, options);
 	/* ticket 0 is the command's own */
 	strv_add(&l->extra_env, WIRE_TICKET_VARIABLE "=0");
 	struct wire_page *page = l->session.page;

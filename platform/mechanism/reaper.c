@@ -14,11 +14,12 @@ static bool reaper_available(struct host *h, const struct policy *p, char **ret_
 
 static enum extent reaper_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
 {
-	(void)h;
 	(void)p;
 	if (r->guarantee != G_proc_lifetime)
 		return HOLDS_NOT;
 	strv_add(caveats, "a process that kills hurdle first survives it");
+	if (!h->caps[CAP_PROC].available)
+		strv_add(caveats, "without /proc only the command's process group is found");
 	return HOLDS_WHOLE;
 }
 

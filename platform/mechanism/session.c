@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -38,22 +39,28 @@ static int try_parent(struct session *s, const char *parent, bool for_root)
 	_cleanup_free_ char *real = realpath(parent, NULL);
 	if (!real || strpbrk(real, " :\n\t"))
 		return -ENOENT;
-	_cleanup_free_ char *dir = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
-	if (!mkdtemp(dir))
-		return -errno;
-	/* root's commands may become another user, who must still reach the shim */
-	if (for_root && chmod(dir, 0711) < 0) {
+	s->top = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
+	if (!mkdtemp(s->top)) {
 		int r = -errno;
-		rmdir(dir);
+		free(s->top);
+		s->top = NULL;
 		return r;
 	}
-	s->dir = TAKE_PTR(dir);
+	s->dir = for_root ? strf("%s/XXXXXX", s->top) : xstrdup(s->top);
+	if (!for_root)
+		return 0;
+	/* root's commands may become another user, who must still reach the shim; who is not told the inner name cannot find it */
+	if (!mkdtemp(s->dir) || chmod(s->dir, 0711) < 0 || chmod(s->top, 0711) < 0) {
+		int r = -errno;
+		session_close(s);
+		return r;
+	}
 	return 0;
 }
 
 static int make_tmp(struct session *s, struct err *err)
 {
-	s->tmpdir = strf("%s/" WIRE_TMP, s->dir);
+	s->tmpdir = strf("%s/" WIRE_TMP, s->top);
 	if (mkdir(s->tmpdir, 0700) < 0)
 		return err_set(err, -errno, "cannot make the private temporary directory '%s': %s", s->tmpdir, strerror(errno));
 	s->dirfd = open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -64,7 +71,7 @@ int session_open(struct session *s, bool for_root, struct err *err)
 {
 	const char *wanted = getenv("CLAUDE_CODE_TMPDIR") ? getenv("CLAUDE_CODE_TMPDIR") : getenv("CLAUDE_TMPDIR");
 	const char *const parents[] = { wanted, getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
-	s->dirfd = -1;
+	*s = (struct session){ .dirfd = -1, .events_fd = -1 };
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
 		if (try_parent(s, parents[i], for_root) == 0)
 			return make_tmp(s, err);
@@ -73,17 +80,49 @@ int session_open(struct session *s, bool for_root, struct err *err)
 	return r;
 }
 
+void session_freeze(struct session *s)
+{
+	if (!s->page || s->frozen)
+		return;
+	struct wire_page *copy = xcalloc(1, sizeof *copy);
+	size_t done = 0;
+	for (ssize_t n; done < sizeof *copy && (n = pread(s->events_fd, (char *)copy + done, sizeof *copy - done, (off_t)done)) > 0;)
+		done += (size_t)n;
+	munmap(s->page, sizeof *s->page);
+	s->page = copy;
+	s->frozen = true;
+}
+
+/* What hurdle made itself goes first, by name: a tree can be walked only with descriptors to spare. */
+static void remove_own_files(const struct session *s)
+{
+	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY };
+	for (size_t i = 0; i < ARRAY_SIZE(own) && s->dirfd >= 0; i++)
+		unlinkat(s->dirfd, own[i], 0);
+	if (s->tmpdir)
+		rmdir(s->tmpdir);
+	if (s->dir)
+		rmdir(s->dir);
+	if (rmdir(s->top) < 0 && errno != ENOENT)
+		remove_tree(s->top);
+}
+
 void session_close(struct session *s)
 {
-	if (s->page)
+	if (s->frozen)
+		free(s->page);
+	else if (s->page)
 		munmap(s->page, sizeof *s->page);
-	if (s->dirfd >= 0 && s->dir)
+	if (s->top)
+		remove_own_files(s);
+	if (s->dirfd >= 0 && s->top)
 		close(s->dirfd);
-	if (s->dir)
-		remove_tree(s->dir);
+	if (s->events_fd >= 0 && s->top)
+		close(s->events_fd);
+	free(s->top);
 	free(s->dir);
 	free(s->tmpdir);
-	*s = (struct session){ .dirfd = -1 };
+	*s = (struct session){ .dirfd = -1, .events_fd = -1 };
 }
 
 /* ---- rights ---- */
@@ -169,6 +208,8 @@ static void close_inherited(const struct launch *l)
 
 static int session_enter(struct launch *l, struct err *err)
 {
+	/* a core file is written by the kernel, wherever the process stands */
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	close_inherited(l);
 	int r = session_drop_rights(l->host);
 	return r < 0 ? err_set(err, r, "cannot drop capabilities: %s", strerror(-r)) : 0;
@@ -200,7 +241,8 @@ static char *session_profile(const struct policy *p, struct host *h)
 	(void)p;
 	str_add(&s, "private directory: TMPDIR or /tmp or the first of its kind, mode 0700, removed at the end\n"
 		    "inherited descriptors: closed from 3 up\n"
-		    "no_new_privs: set\n");
+		    "no_new_privs: set\n"
+		    "core files: none\n");
 	if (h->root) {
 		str_add(&s, "capabilities dropped, from the bounding set too:");
 #define CAPABILITY_ROW(number, name, what) str_add(&s, " " name);

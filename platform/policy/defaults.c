@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "platform/base/cleanup.h"
+#include "platform/base/sys.h"
 #include "platform/policy/defaults.h"
 #include "platform/policy/defaults_private.h"
 #include "platform/policy/paths.h"
@@ -134,12 +135,28 @@ static const char *const readable[] = {
 static int add_secrets(struct policy *p, struct err *err)
 {
 	/* of processes outside the run: the shim lets a process of the run read its own and its siblings' */
-	static const char *const environments[] = { "/proc/*/environ", "/proc/*/task/*/environ" };
+	static const char *const environments[] = { "/proc/*/environ", "/proc/*/task/*/environ", "/proc/*/mem", "/proc/*/task/*/mem" };
 	int r = add_all(p, RULE_DENY_READ, secrets, ARRAY_SIZE(secrets), err);
 
 	if (r == 0)
 		r = add_all(p, RULE_ALLOW_READ, readable, ARRAY_SIZE(readable), err);
 	return r < 0 ? r : add_all(p, RULE_DENY_READ, environments, ARRAY_SIZE(environments), err);
+}
+
+/* HOME may point elsewhere; the keys stay where the account has them. */
+static int add_account_secrets(struct policy *p, struct err *err)
+{
+	_cleanup_free_ char *account = account_home(), *home = NULL;
+	char *own = p->home;
+
+	if (!account || account[0] != '/' || path_resolve(account, &home) < 0 || (own && !strcmp(own, home)))
+		return 0;
+	p->home = home;
+	int r = add_all(p, RULE_DENY_READ, secrets, ARRAY_SIZE(secrets), err);
+	if (r == 0)
+		r = add_all(p, RULE_ALLOW_READ, readable, ARRAY_SIZE(readable), err);
+	p->home = own;
+	return r;
 }
 
 /* With all of HOME writable, what must not be read must not be replaced either, nor what programs start from. */
@@ -174,7 +191,7 @@ int policy_add_defaults(struct policy *p, struct err *err)
 {
 	/* in this order: the later ones ask what is writable by then */
 	static int (*const parts[])(struct policy *, struct err *) = {
-		add_cwd, default_add_caches, add_devices, add_protected, add_head, add_settings_files, add_secrets, add_strict,
+		add_cwd, default_add_caches, add_devices, add_protected, add_head, add_settings_files, add_secrets, add_account_secrets, add_strict,
 		add_home_denies, default_add_repositories,
 	};
 
