@@ -36,7 +36,7 @@ host_ldflags = $(if $(STATIC),-static,-pie) $(if $(SANITIZE),-fsanitize=address$
 # (its canary is libc's), and no sanitizer. See docs/hacking.md.
 shim_cflags = $(base_cflags) -O2 -g -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector \
               -U_FORTIFY_SOURCE -fno-lto -fno-asynchronous-unwind-tables -mgeneral-regs-only -fno-plt \
-              $(if $(is_clang),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -Wno-unused-parameter $(SHIM_CFLAGS)
+              $(if $(is_clang),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -fstack-usage -Wno-unused-parameter $(SHIM_CFLAGS)
 shim_ldflags = -nostdlib -shared -Wl,-z,relro,-z,now,-z,noexecstack,--hash-style=both,--build-id=none -Wl,-soname,hurdle-shim.so
 
 packages := jansson libbsd-overlay
@@ -158,6 +158,10 @@ check-programs: all test-tools ## real software under hurdle only (slow)
 	$(Q)$(run_tests) programs
 check-asan: ## unit tests under AddressSanitizer and UBSan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' check-unit
+stack-usage: ## what the shim needs of its callers' stacks (gcc)
+	$(Q)for f in $(shim_src); do mkdir -p $(B)/stack/$$(dirname $$f) && \
+	  $(CC) $(filter-out -MMD -MP,$(shim_cflags)) -fcallgraph-info=su -c -o $(B)/stack/$${f%.c}.o $$f || exit 1; done
+	$(Q)tests/stack-usage $(B)/stack
 lint: ## rooms and arrows, style, static analysis
 	$(Q)tests/lint
 bench_programs := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/*.c))
@@ -184,5 +188,5 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-asan \
-        lint bench install uninstall
+        stack-usage lint bench install uninstall
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -85,7 +85,7 @@ static __attribute__((noinline)) int elf_coverage(int fd, const ElfW(Ehdr) *e)
 	return seen.interpreter || (seen.dynamic && is_shared_object(fd, &seen.dynamic_header)) ? UNCOVERED_NONE : UNCOVERED_STATIC;
 }
 
-/* "#! interpreter argument": the name, ended in place. NULL: none. */
+/* "#! interpreter argument": the name, ended in place (line has room for one byte more). NULL: none, or not all of it was read. */
 static char *interpreter_of(char *line, size_t len)
 {
 	char *s = line + 2, *end = line + len;
@@ -94,7 +94,7 @@ static char *interpreter_of(char *line, size_t len)
 	char *name = s;
 	while (s < end && *s != ' ' && *s != '\t' && *s != '\n' && *s)
 		s++;
-	if (s == end || s == name)
+	if (s == name || (s == end && len == LINE_SIZE))
 		return NULL;
 	*s = '\0';
 	return name;
@@ -115,7 +115,7 @@ static __attribute__((noinline)) int privilege_coverage(int fd)
 	return UNCOVERED_NONE;
 }
 
-static int coverage_of(int fd, char **ret_interpreter, char head[LINE_SIZE])
+static int coverage_of(int fd, char head[LINE_SIZE + 1], char **ret_interpreter)
 {
 	long n = read_at(fd, head, LINE_SIZE, 0);
 	int reason = privilege_coverage(fd);
@@ -135,12 +135,12 @@ static int coverage_of(int fd, char **ret_interpreter, char head[LINE_SIZE])
 /* A script's interpreter may be a script; the kernel follows five. */
 int coverage(int fd)
 {
-	_Alignas(ElfW(Ehdr)) char head[LINE_SIZE];
+	_Alignas(ElfW(Ehdr)) char head[LINE_SIZE + 1];
 	int reason = UNCOVERED_NONE;
 	long next = fd;
 	for (int depth = 0; depth <= INTERPRETER_DEPTH; depth++) {
 		char *interpreter = NULL;
-		reason = coverage_of((int)next, &interpreter, head);
+		reason = coverage_of((int)next, head, &interpreter);
 		if (next != fd)
 			sys_close((int)next);
 		if (!interpreter)
