@@ -83,16 +83,35 @@ void shim_init(void)
 		say_hello();
 }
 
+/*
+ * Where the command ends up, for harnesses that keep a shell's working directory from call to call. Noted at each change, since
+ * dash, what is killed, and what starts another program in its place run no destructor.
+ */
+static void note_directory(void)
+{
+	struct wire_page *page = shim.page;
+	if (!page || page->main_pid != sys_getpid())
+		return;
+	if (raw6(SYS_getcwd, (long)page->cwd, sizeof page->cwd, 0, 0, 0, 0) < 0)
+		page->cwd[0] = '\0';
+}
+
 __attribute__((constructor)) static void construct(void)
 {
 	shim_init();
 	say_hello(); /* once more: the first touch may have come before the environment was known */
+	note_directory();
 }
 
-/* Where the command ended up, for harnesses that keep a shell's working directory from call to call. */
 __attribute__((destructor)) static void leave(void)
 {
-	struct wire_page *page = shim.page;
-	if (page && page->main_pid == sys_getpid())
-		raw6(SYS_getcwd, (long)page->cwd, sizeof page->cwd, 0, 0, 0, 0);
+	note_directory();
+}
+
+HANDLER(on_chdir)
+{
+	long result = invoke(f, r);
+	if (result == 0)
+		note_directory();
+	return finish(f, r, result);
 }

@@ -175,11 +175,11 @@ void report_uncovered(int reason, bool refused, const char *program)
 	__atomic_store_n(&u->seq, seq + 1, __ATOMIC_RELEASE);
 }
 
-/* The hooks and the configuration of a repository that the run made were written inside: the report names it. */
-void report_repository(const struct text *name)
+/* The hooks and the configuration of a repository that the run made, or pointed to, were written inside: the report names it. */
+void note_repository(const struct text *name)
 {
 	struct wire_page *page = shim.page;
-	if (!page)
+	if (!page || !ends_in(name, "/.git"))
 		return;
 	uint32_t n = __atomic_fetch_add(&page->repositories, 1, __ATOMIC_RELAXED) % WIRE_REPOSITORIES;
 	copy_tail(page->repository[n], sizeof page->repository[n], name->s, name->len);

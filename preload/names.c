@@ -15,23 +15,33 @@ static const char *path_of(const struct frame *f, int position)
 	return s && *s ? s : NULL;
 }
 
-static bool entry_type(const struct place *p, unsigned *ret_type)
+static bool ends_in_slash(const struct place *p)
+{
+	return p->base[strlen(p->base) - 1] == '/';
+}
+
+/* The type of what the name itself stands for: the kernel looks at that first, and minds a slash after it later. Negative errno. */
+static long entry_type(const struct place *p, unsigned *ret_type)
 {
 	struct statx st = { 0 };
-	long r = raw6(SYS_statx, p->anchor, (long)p->base, AT_SYMLINK_NOFOLLOW, STATX_TYPE, (long)&st, 0);
+	const char *base = p->base;
+	if (ends_in_slash(p))
+		for (base = p->name.s + p->name.len; base > p->name.s && base[-1] != '/';)
+			base--;
+	long r = raw6(SYS_statx, p->anchor, (long)base, AT_SYMLINK_NOFOLLOW, STATX_TYPE, (long)&st, 0);
 	if (r == -ENOSYS) { /* WSL1: ask by opening */
-		r = sys_openat(p->anchor, p->base, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+		r = sys_openat(p->anchor, base, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 		if (r < 0)
-			return false;
+			return r;
 		sys_close((int)r);
-		r = sys_openat(p->anchor, p->base, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
+		r = sys_openat(p->anchor, base, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
 		*ret_type = r < 0 ? 0100000 : 0040000;
 		if (r >= 0)
 			sys_close((int)r);
-		return true;
+		return 0;
 	}
 	*ret_type = st.stx_mode & 0170000;
-	return r == 0;
+	return r;
 }
 
 /* EACCES, told to the user unless the kernel would refuse the directory as well. */
@@ -47,16 +57,16 @@ static long refuse(const struct place *p, int action, struct judgement j, const 
 static long refuse_new(const struct place *p, int action, struct judgement j, const char *raw)
 {
 	unsigned type;
-	return entry_type(p, &type) ? -EEXIST : refuse(p, action, j, raw);
+	return entry_type(p, &type) == 0 ? -EEXIST : refuse(p, action, j, raw);
 }
 
 static long refuse_old(const struct place *p, int action, struct judgement j, const char *raw, bool want_directory, bool any)
 {
 	unsigned type;
-	size_t n = strlen(p->base);
-	if (!entry_type(p, &type)) /* a slash after the name of a file */
-		return p->base[n - 1] == '/' && raw6(SYS_faccessat, p->anchor, (long)p->base, 0, 0, 0, 0) == -ENOTDIR ? -ENOTDIR : -ENOENT;
-	if (!any && want_directory && type != 0040000)
+	long missing = entry_type(p, &type);
+	if (missing)
+		return missing;
+	if (type != 0040000 && ((!any && want_directory) || ends_in_slash(p)))
 		return -ENOTDIR;
 	if (!any && !want_directory && type == 0040000)
 		return -EISDIR;
@@ -97,9 +107,20 @@ HANDLER(on_mkdir)
 	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_CREATE, &result))
 		return unmade(f, r, result);
 	result = raw6(SYS_mkdirat, p.anchor, (long)p.base, f->arg[r->mode], 0, 0, 0);
-	if (result == 0 && p.name.len >= 5 && text_equal(p.name.s + p.name.len - 5, "/.git"))
-		report_repository(&p.name);
+	if (result == 0)
+		note_repository(&p.name);
 	return finish(f, r, result);
+}
+
+/* What mknod makes: file, FIFO, socket, devices. The kernel refuses other types before it looks at the path. */
+static int refused_type(unsigned mode)
+{
+	switch (mode & 0170000) {
+	case 0: case 0100000: case 0010000: case 0140000: case 0020000: case 0060000:
+		return 0;
+	default:
+		return (mode & 0170000) == 0040000 ? EPERM : EINVAL;
+	}
 }
 
 /* mknod and mkfifo; flags: position of the device (for the __x forms a pointer to it), fixed: S_IFIFO for mkfifo. */
@@ -107,6 +128,9 @@ HANDLER(on_mknod)
 {
 	PLACE(p);
 	long result, device = r->flags == NO ? 0 : f->arg[r->flags];
+	int refused = refused_type((unsigned)(f->arg[r->mode] | r->fixed));
+	if (refused)
+		return fail(f, r, refused);
 	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_CREATE, &result))
 		return unmade(f, r, result);
 	if (r->dir2 != NO) /* __xmknod: version first, device by reference */
@@ -123,7 +147,10 @@ HANDLER(on_symlink)
 		return PASS;
 	if (!may_make(&p, f, r, r->dir, r->path, ACCESS_MOVE, &result))
 		return unmade(f, r, result);
-	return finish(f, r, raw6(SYS_symlinkat, f->arg[r->path2], p.anchor, (long)p.base, 0, 0, 0));
+	result = raw6(SYS_symlinkat, f->arg[r->path2], p.anchor, (long)p.base, 0, 0, 0);
+	if (result == 0)
+		note_repository(&p.name);
+	return finish(f, r, result);
 }
 
 /* ---- removing ---- */
@@ -151,7 +178,7 @@ static enum answer remove_name(struct frame *f, const struct row *r, int flags, 
 HANDLER(on_unlink)
 {
 	int flags = r->flags == NO ? r->fixed : (int)f->arg[r->flags];
-	return flags & ~AT_REMOVEDIR ? PASS : remove_name(f, r, flags, false);
+	return flags & ~AT_REMOVEDIR ? fail(f, r, EINVAL) : remove_name(f, r, flags, false);
 }
 
 HANDLER(on_remove)
@@ -161,7 +188,12 @@ HANDLER(on_remove)
 
 /* ---- moving ---- */
 
-enum { RENAME_NOREPLACE_FLAG = 1, RENAME_EXCHANGE_FLAG = 2 };
+enum { RENAME_NOREPLACE_FLAG = 1, RENAME_EXCHANGE_FLAG = 2, RENAME_WHITEOUT_FLAG = 4 };
+
+static bool valid_rename(int flags)
+{
+	return flags == RENAME_EXCHANGE_FLAG || !(flags & ~(RENAME_NOREPLACE_FLAG | RENAME_WHITEOUT_FLAG));
+}
 
 /* Both ends change; a directory takes along what lies in it, and a symlink leads to as much; what is replaced is removed; and a
  * name that may not be read may not get another one. */
@@ -195,6 +227,8 @@ HANDLER(on_rename)
 	int flags = r->flags == NO ? 0 : (int)f->arg[r->flags];
 	unsigned type = 0, to_type = 0;
 	bool from_is_why;
+	if (!valid_rename(flags))
+		return fail(f, r, EINVAL);
 	if (!raw || !raw2)
 		return PASS;
 	long result = place_open(&from, dir_of(f, r->dir), raw);
@@ -204,9 +238,10 @@ HANDLER(on_rename)
 		return finish(f, r, result);
 	if (from.whole || to.whole)
 		return PASS;
-	if (!entry_type(&from, &type))
-		return finish(f, r, -ENOENT);
-	bool to_exists = entry_type(&to, &to_type);
+	result = entry_type(&from, &type);
+	if (result < 0)
+		return finish(f, r, result);
+	bool to_exists = entry_type(&to, &to_type) == 0;
 	if (to_exists && (flags & RENAME_NOREPLACE_FLAG))
 		return finish(f, r, -EEXIST);
 	struct judgement j = judge_rename(&from, &to, type, flags, to_exists, &from_is_why);
@@ -214,7 +249,10 @@ HANDLER(on_rename)
 		return finish(f, r, -EXDEV); /* mv and its kind copy then, file by file */
 	if (j.denied)
 		return finish(f, r, from_is_why ? refuse(&from, WIRE_RENAME, j, raw) : refuse(&to, WIRE_RENAME, j, raw2));
-	return finish(f, r, rename_at(&from, &to, flags));
+	result = rename_at(&from, &to, flags);
+	if (result == 0)
+		note_repository(&to.name);
+	return finish(f, r, result);
 }
 
 /*
@@ -256,7 +294,7 @@ static long link_object(struct frame *f, const struct row *r, const struct place
 		return -EACCES;
 	}
 	unsigned type;
-	if (!(flags & AT_SYMLINK_FOLLOW) && entry_type(&old.place, &type) && type == 0120000) {
+	if (!(flags & AT_SYMLINK_FOLLOW) && entry_type(&old.place, &type) == 0 && type == 0120000) {
 		j = judge(ACCESS_MOVE, &to->name); /* as a new symlink */
 		if (j.denied)
 			return refuse(to, WIRE_LINK, j, (const char *)f->arg[r->path2]);
@@ -273,11 +311,14 @@ HANDLER(on_link)
 	long result;
 	int flags = r->flags == NO ? 0 : (int)f->arg[r->flags];
 	const char *raw = (const char *)f->arg[r->path];
-	if (!raw || (!*raw && !(flags & AT_EMPTY_PATH)) || (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)))
+	if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return fail(f, r, EINVAL);
+	if (!raw || (!*raw && !(flags & AT_EMPTY_PATH)))
 		return PASS;
 	/* the kernel looks at the old name first */
-	result = *raw ? sys_openat(dir_of(f, r->dir), raw, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0) : 0;
-	if (result == -ENOENT || result == -ENOTDIR)
+	int follow = flags & AT_SYMLINK_FOLLOW ? 0 : O_NOFOLLOW;
+	result = *raw ? sys_openat(dir_of(f, r->dir), raw, O_PATH | O_CLOEXEC | follow, 0) : 0;
+	if (fails_anyway((int)result))
 		return finish(f, r, result);
 	if (*raw && result >= 0)
 		sys_close((int)result);

@@ -39,12 +39,15 @@ HANDLER(on_descriptor)
 static int held_path(struct target *t, bool follow, struct text *path)
 {
 	char fd[40];
-	fd_path(fd, follow || t->place.whole || t->magic ? t->object : t->place.anchor);
-	int error = text_set(path, fd, strlen(fd));
-	if (error < 0 || follow || t->place.whole || t->magic)
-		return error;
-	if (t->place.anchor < 0) /* the working directory: the name itself */
+	bool direct = t->object >= 0 && (follow || t->place.whole || t->magic);
+	if (!direct && (t->place.anchor < 0 || t->place.base[0] == '/')) /* the working directory, or none: the name itself */
 		return text_set(path, t->place.base, strlen(t->place.base));
+	fd_path(fd, direct ? t->object : t->place.anchor);
+	int error = text_set(path, fd, strlen(fd));
+	if (error < 0 || (direct && follow))
+		return error;
+	if (direct) /* a directory: what is not to be followed is the way to it */
+		return text_add(path, "/.", 2);
 	error = text_add(path, "/", 1);
 	return error < 0 ? error : text_add(path, t->place.base, strlen(t->place.base));
 }
@@ -70,6 +73,8 @@ HANDLER(on_object)
 		return r->dir == NO ? PASS : judge_descriptor(f, r, dir_of(f, r));
 	if (!*path)
 		return PASS;
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+		return fail(f, r, EINVAL);
 	if (r->action == WIRE_WRITE_DATA && f->arg[1] < 0) /* truncate */
 		return fail(f, r, EINVAL);
 	TARGET(t);

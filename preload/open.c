@@ -73,16 +73,13 @@ static long open_fast(int dirfd, const char *path, int flags, int extra, unsigne
 	uint64_t how = (uint64_t)(extra ? extra : flags & OPEN_FLAGS);
 	bool has_mode = !extra && ((flags & O_CREAT) || is_tmpfile(flags));
 	long r = sys_openat2(dirfd, proven, how, has_mode ? mode & 07777 : 0, RESOLVE_NO_SYMLINKS);
+	if (r >= 0 && (flags & O_CREAT))
+		note_repository(&name);
 	if (r == -ENOSYS || r == -EPERM)
 		shim.no_openat2 |= r == -ENOSYS;
 	if (r == -ELOOP || r == -ENOSYS || r == -EPERM || r == -EINVAL || r == -E2BIG || r == -EAGAIN || (r < 0 && proven != path))
 		return SLOW;
 	return r;
-}
-
-static bool ends_in_slash(const char *path)
-{
-	return path[strlen(path) - 1] == '/';
 }
 
 /* What the kernel would have said before it came to permissions; then EACCES, reported unless the kernel would refuse as well. */
@@ -93,8 +90,6 @@ static long refuse_open(struct target *t, int flags, struct judgement j, const c
 		raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0);
 	bool directory = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0040000;
 	bool link = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0120000;
-	if ((flags & O_CREAT) && ends_in_slash(raw))
-		return -EISDIR;
 	if (!t->exists && !(flags & O_CREAT))
 		return -ENOENT;
 	if (t->exists && (flags & O_CREAT) && (flags & O_EXCL))
@@ -138,24 +133,63 @@ static bool reopens_writable(const struct target *t)
 	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-static long open_object(struct target *t, int flags, unsigned mode)
+/* The program is to get the lowest free descriptor: the one that we still hold moves above it. */
+static void give_way(int *fd)
+{
+	long higher = raw6(SYS_fcntl, *fd, F_DUPFD_CLOEXEC, *fd + 1, 0, 0, 0);
+	if (higher < 0)
+		return;
+	sys_close(*fd);
+	*fd = (int)higher;
+}
+
+static long open_held(struct target *t, int flags)
 {
 	char path[40];
-	if (t->magic || (t->exists && t->place.whole && !is_tmpfile(flags))) {
-		if ((flags & O_CREAT) && (flags & O_EXCL))
-			return -EEXIST;
-		if ((flags & O_CREAT) && t->place.whole)
-			return -EISDIR;
-		fd_path(path, t->object);
-		return sys_openat(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		return -EEXIST;
+	if ((flags & O_CREAT) && t->place.whole)
+		return -EISDIR;
+	if (t->place.owned)
+		sys_close(t->place.anchor);
+	t->place.owned = false;
+	give_way(&t->object);
+	fd_path(path, t->object);
+	return sys_openat(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
+}
+
+/* O_NOFOLLOW would stay visible in F_GETFL, so it is for kernels without openat2 only. */
+static long open_object(struct target *t, int flags, unsigned mode)
+{
+	if (t->magic || (t->exists && t->place.whole && !is_tmpfile(flags)))
+		return open_held(t, flags);
+	if (t->object >= 0)
+		sys_close(t->object);
+	t->object = -1;
+	if (t->place.owned)
+		give_way(&t->place.anchor);
+	if (use_openat2()) {
+		unsigned made = (flags & O_CREAT) || is_tmpfile(flags) ? mode & 07777 : 0;
+		long fd = sys_openat2(t->place.anchor, t->place.base, (uint64_t)(flags & OPEN_FLAGS), made, RESOLVE_NO_SYMLINKS);
+		if (fd != -ENOSYS && fd != -EPERM && fd != -EINVAL && fd != -E2BIG && fd != -EAGAIN)
+			return fd;
 	}
 	return sys_openat(t->place.anchor, t->place.base, flags | O_NOFOLLOW, mode);
 }
 
+/* Flags that are refused whatever the path is, and before it is looked at; kernels do not agree on them, so this one is asked. */
+static bool refused_flags(int flags)
+{
+	return (flags & O_DIRECTORY) && sys_openat(AT_FDCWD, "", flags, 0) == -EINVAL;
+}
+
 static long open_anchored(int dirfd, const char *path, int flags, unsigned mode)
 {
+	if (refused_flags(flags))
+		return -EINVAL;
 	for (int round = 0; round < 8; round++) {
 		TARGET(t);
+		t.creating = flags & O_CREAT;
 		/* O_EXCL makes no file where a link is, and does not follow it */
 		bool follow = !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
 		int r = target_open(&t, dirfd, path, follow);
@@ -260,6 +294,7 @@ int allow_open(int dirfd, const char *path, int flags, int action)
 	if (fd != SLOW)
 		return 0; /* allowed, or the real call will say what is wrong */
 	TARGET(t);
+	t.creating = flags & O_CREAT;
 	int error = target_open(&t, dirfd, path, !nofollow);
 	if (error < 0)
 		return fails_anyway(error) ? 0 : error;

@@ -157,16 +157,17 @@ static bool apply_alias(struct text *t)
 		if (from[1] != t->s[1] || t->len < n || (t->len > n && t->s[n] != '/') || memcmp(t->s, from, n) != 0)
 			continue;
 		own_copy(t);
-		uint32_t grow = a[i].to_len - n; /* may wrap below zero and back */
-		if (text_room(t, t->len + a[i].to_len + 1) < 0)
+		uint32_t to = a[i].to_len, rest = t->len - n + 1; /* with the NUL */
+		if (text_room(t, to + rest) < 0)
 			return false;
-		if (a[i].to_len > n)
-			for (uint32_t j = t->len + 1; j-- > n;)
-				t->s[j + grow] = t->s[j];
+		if (to > n)
+			for (uint32_t j = rest; j-- > 0;)
+				t->s[to + j] = t->s[n + j];
 		else
-			memcpy(t->s + a[i].to_len, t->s + n, t->len - n + 1);
-		memcpy(t->s, (const char *)img + a[i].to, a[i].to_len);
-		t->len += grow;
+			for (uint32_t j = 0; j < rest; j++)
+				t->s[to + j] = t->s[n + j];
+		memcpy(t->s, (const char *)img + a[i].to, to);
+		t->len = to + rest - 1;
 		return true;
 	}
 	return false;
@@ -257,7 +258,40 @@ static int anchor_directory(struct place *p, int dirfd, const char *path)
 	p->anchor = (int)fd;
 	p->owned = true;
 	int r = descriptor_name(p->anchor, &p->name);
+	if (r == 0 && p->whole) { /* a working directory that was removed: nothing can be in it */
+		p->name.len = 0;
+		p->name.s[0] = '\0';
+		return 0;
+	}
 	return r < 0 ? r : r == 0 ? -ENOENT : 0;
+}
+
+/*
+ * Making and removing names needs no descriptor, so it works for a program that has used up all of its own, and for us too: the
+ * parents are looked at one by one, and the real call looks them up again. The caller's whole path is in rest, cut in two.
+ */
+static int anchor_nothing(struct place *p, int dirfd, size_t start)
+{
+	const char *unused;
+	char *path = p->rest.s;
+	memcpy(path + start, path + start + 1, p->rest.len - start);
+	if (path[p->rest.len - 2] == '/' || lexical_name(dirfd, path, &p->name, &unused) != 1 || unused != path)
+		return -EMFILE;
+	for (size_t i = 1; path[i]; i++) {
+		char byte;
+		if (path[i] != '/' || path[i - 1] == '/')
+			continue;
+		path[i] = '\0';
+		long n = sys_readlinkat(dirfd, path, &byte, 1);
+		path[i] = '/';
+		if (n != -EINVAL)
+			return n < 0 ? (int)n : -EMFILE;
+	}
+	p->anchor = dirfd;
+	p->base = path;
+	if (!p->name.cap) /* borrowed, from what we may still cut up */
+		own_copy(&p->name);
+	return 0;
 }
 
 /* A name in the working directory needs no descriptor: the caller's own start is the anchor. */
@@ -296,6 +330,8 @@ int place_open(struct place *p, int dirfd, const char *path)
 		r = anchor_directory(p, dirfd, p->rest.s);
 	else if (!anchor_here(p, dirfd))
 		r = anchor_directory(p, dirfd, ".");
+	if (start > 0 && (r == -EMFILE || r == -ENFILE))
+		return anchor_nothing(p, dirfd, (size_t)start);
 	if (r < 0)
 		return r;
 	size_t n = strlen(p->base);
@@ -363,7 +399,13 @@ int target_open(struct target *t, int dirfd, const char *path, bool follow)
 		if (t->place.whole)
 			return open_whole(t);
 		bool slash = t->place.base[strlen(t->place.base) - 1] == '/';
+		if (slash && t->creating)
+			return -EISDIR;
 		long fd = sys_openat(t->place.anchor, t->place.base, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+		if ((fd == -EMFILE || fd == -ENFILE) && !slash && sys_readlinkat(t->place.anchor, t->place.base, link.s, 1) == -EINVAL) {
+			t->exists = true; /* no symlink; to be reached by its name */
+			return 0;
+		}
 		if (fd == -ENOENT || (fd == -ENOTDIR && slash)) {
 			t->exists = fd != -ENOENT;
 			return t->exists ? (int)fd : 0;

@@ -86,7 +86,8 @@ struct place {
 	int anchor;             /* directory; AT_FDCWD or the caller's dirfd when not owned; -1 none */
 	bool owned;
 	bool whole;             /* path ends in "/", "." or "..": anchor is the object itself, base is "." */
-	const char *base;       /* points into rest; as the kernel should get it, trailing slashes and all */
+	const char *base;       /* points into rest; as the kernel should get it, trailing slashes and all; for want of descriptors
+				 * the whole path, whose parents are no symlinks */
 	struct text rest;       /* the path, cut in two at the base */
 	struct text name;       /* real name of the object, as far as its last component is no symlink */
 };
@@ -99,6 +100,7 @@ void place_release(struct place *p);
 struct target {
 	struct place place;
 	int object;
+	bool creating;          /* for O_CREAT: a slash after the name is -EISDIR then, whatever stands there */
 	bool exists, magic;     /* magic: reached by a link of /proc that is no text */
 };
 int target_open(struct target *t, int dirfd, const char *path, bool follow); /* negative errno as the kernel would give it */
@@ -116,7 +118,7 @@ struct judgement judge_move(const struct text *from, const struct text *to);
 /* One violation, with the path as the program gave it. */
 void report(int action, uint32_t rule, const char *raw, const struct text *name);
 /* A program that runs, or would run, outside the shim. */
-void report_repository(const struct text *name);
+void note_repository(const struct text *name);
 void report_uncovered(int reason, bool refused, const char *program);
 
 /* open.c: the decision for entries that only tail-jump: 0, or a negative errno (already reported). */
@@ -137,5 +139,5 @@ HANDLER(on_object); HANDLER(on_descriptor);
 HANDLER(on_execve); HANDLER(on_execv); HANDLER(on_execvp); HANDLER(on_execl); HANDLER(on_fexecve); HANDLER(on_execveat); HANDLER(on_spawn);
 HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
-HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_clone); HANDLER(on_trace); HANDLER(on_other_process);
+HANDLER(on_chdir); HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_clone); HANDLER(on_trace); HANDLER(on_other_process);
 HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_pass);

@@ -257,6 +257,9 @@ static void add_pattern_rule(struct builder *b, uint32_t index, int slot)
 {
 	const struct rule *r = &b->policy->rules[index];
 	unsigned flags = (r->icase ? PATTERN_ICASE : 0) | (slot == SLOT_PROTECT ? PATTERN_NOT_IN_NODE_MODULES : 0);
+	/* a repository that the run makes has hooks of its own; .git itself is old or new by its own directory */
+	if (slot == SLOT_PROTECT && strncmp(r->path, "/**/", 4) == 0 && strchr(r->path + 4, '/') && strncasecmp(r->path + 4, ".git/", 5) != 0)
+		flags |= PATTERN_WHOLE_NAME;
 	size_t len = strlen(r->path);
 	while (len > 1 && r->path[len - 1] == '/')
 		len--;
@@ -421,6 +424,41 @@ static size_t lay_out(const struct builder *b, struct image *img)
 	return end;
 }
 
+static void filter_name(struct image *img, const char *name, size_t len)
+{
+	uint32_t h = image_hash(name, len);
+	img->read_filter[(h >> 6) & 63] |= 1ull << (h & 63);
+}
+
+static void filter_path(struct image *img, const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (slash && slash[1])
+		filter_name(img, slash + 1, strlen(slash + 1));
+	else if (slash)
+		img->flags |= IMAGE_READ_UNFILTERED;
+}
+
+/* Every deny-read rule is found by its last name, or by its pattern's key; see may_deny_read() in image.c. */
+static void make_read_filter(struct image *img, const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		const char *key;
+		size_t len;
+		if (r->kind != RULE_DENY_READ)
+			continue;
+		if (!r->pattern) {
+			filter_path(img, r->path);
+			filter_path(img, r->written);
+		} else if (pattern_key(r->path, strlen(r->path), &key, &len) == PATTERN_UNKEYED) {
+			img->flags |= IMAGE_READ_UNFILTERED;
+		} else {
+			filter_name(img, key, len);
+		}
+	}
+}
+
 static uint32_t policy_flags(const struct policy *p)
 {
 	uint32_t flags = 0;
@@ -452,6 +490,7 @@ int policy_compile(const struct policy *p, const struct image_options *options, 
 	img->version = IMAGE_VERSION;
 	img->size = (uint32_t)size;
 	img->flags = policy_flags(p) | options->extra_flags;
+	make_read_filter(img, p);
 	img->start_sec = options->start_sec;
 	img->start_nsec = options->start_nsec;
 	img->supervisor = options->supervisor;

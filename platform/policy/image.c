@@ -239,14 +239,41 @@ static void visit_node(struct walk *w, const struct image_node *n, uint32_t len)
 			record(w, slot, n->rule[slot], len);
 }
 
-static void record_holder(struct walk *w, uint32_t component)
+static uint32_t parent_len(const char *path, uint32_t len)
+{
+	while (len > 1 && path[len - 1] != '/')
+		len--;
+	return len > 1 ? len - 1 : 1;
+}
+
+static const struct image_node *node_of(const struct image *img, const char *path, uint32_t len)
+{
+	const struct image_node *table = at(img, img->nodes), *node = &table[img->root];
+	for (uint32_t i = 1, start; node && i < len; i++) {
+		for (start = i; i < len && path[i] != '/'; i++)
+			;
+		node = find_child(img, (uint32_t)(node - table), path + start, i - start, image_hash(path + start, i - start));
+	}
+	return node;
+}
+
+/* A name of several components (.claude/settings.json) is as old as the place where its first one stands: else it would be enough to
+ * make that one anew. */
+static void record_holder(struct walk *w, const struct image_pattern *p, uint32_t component)
 {
 	w->inner_len = component > 1 ? component - 1 : 1;
 	w->inner = w->parent;
-	if (!w->holder_len) {
-		w->holder_len = w->inner_len;
-		w->holder = w->inner;
-	}
+	if (w->holder_len)
+		return;
+	w->holder_len = w->inner_len;
+	w->holder = w->inner;
+	const char *text = text_at(w->img, p->text, p->text_len);
+	if (!text || !(p->flags & PATTERN_WHOLE_NAME))
+		return;
+	for (uint32_t i = 4; i < p->text_len; i++) /* after the leading two stars */
+		if (text[i] == '/')
+			w->holder_len = parent_len(w->path, w->holder_len);
+	w->holder = node_of(w->img, w->path, w->holder_len);
 }
 
 static bool pattern_matches(const struct image *img, const struct image_pattern *p, const char *path, uint32_t len)
@@ -265,7 +292,7 @@ static void try_pattern(struct walk *w, const struct image_pattern *p, uint32_t 
 	if (!pattern_matches(w->img, p, w->path, end))
 		return;
 	if (p->slot == SLOT_PROTECT || p->slot == SLOT_MOVE_PROTECT)
-		record_holder(w, component);
+		record_holder(w, p, component);
 	record(w, p->slot, p->rule, end);
 }
 
@@ -484,9 +511,40 @@ static void decide(struct walk *w, const struct image *img, enum access access, 
 		ret->rule = w->hit[access == ACCESS_READ ? SLOT_ALLOW_READ : access == ACCESS_CONNECT ? SLOT_ALLOW_SOCKET : SLOT_ALLOW_WRITE].rule;
 }
 
+static bool in_filter(const struct image *img, uint32_t hash)
+{
+	return img->read_filter[(hash >> 6) & 63] >> (hash & 63) & 1;
+}
+
+/* Reads are most of what is asked, and hardly any path holds a name that a deny-read rule ends in. */
+static bool may_deny_read(const struct image *img, const char *path, size_t len)
+{
+	if (img->flags & IMAGE_READ_UNFILTERED)
+		return true;
+	for (size_t i = 1; i < len; i++) {
+		uint32_t name = HASH_START, extension = 0;
+		bool dot = false;
+		for (; i < len && path[i] != '/'; i++) {
+			name = hash_step(name, path[i]);
+			if (path[i] == '.') {
+				dot = true;
+				extension = HASH_START;
+			}
+			extension = hash_step(extension, path[i]);
+		}
+		if (in_filter(img, hash_end(name)) || (dot && in_filter(img, hash_end(extension))))
+			return true;
+	}
+	return false;
+}
+
 void policy_decide(const struct image *img, enum access access, const char *path, size_t len, struct verdict *ret)
 {
 	struct walk w;
+	if (access == ACCESS_READ && !may_deny_read(img, path, len)) {
+		*ret = (struct verdict){ .outcome = OUTCOME_ALLOW, .rule = IMAGE_NONE };
+		return;
+	}
 	decide(&w, img, access, path, len, ret);
 }
 

@@ -73,6 +73,7 @@ enum image_flags {
 	IMAGE_OPENAT2            = 1u << 6, /* this kernel has openat2(2) with RESOLVE_NO_SYMLINKS (Linux 5.6) */
 	IMAGE_WRITE_OPEN         = 1u << 7, /* no write rules at all (scrub profile): every write is allowed */
 	IMAGE_PASS_UNCOVERED     = 1u << 8, /* another mechanism holds programs that the shim cannot enter */
+	IMAGE_READ_UNFILTERED    = 1u << 9, /* some deny-read rule has no name to filter by */
 };
 
 enum node_flags {
@@ -102,6 +103,7 @@ enum pattern_flags {
 	PATTERN_ICASE    = 1u << 0,
 	PATTERN_NOT_IN_NODE_MODULES = 1u << 1,
 	PATTERN_TREE     = 1u << 2, /* SLOT_MOVE whose text ends in "**": only a move out of the tree matters */
+	PATTERN_WHOLE_NAME = 1u << 4, /* SLOT_PROTECT of several components: also the directory that holds the first one counts */
 	PATTERN_INTO     = 1u << 3, /* SLOT_MOVE of an allowRead: only a move to where it did not match before matters */
 };
 
@@ -140,6 +142,7 @@ struct image {
 	uint32_t alias_initials;         /* bit c & 31: an alias begins with "/" and c */
 	uint32_t pattern_slots;          /* bit i: some pattern has slot i */
 	uint64_t bloom[4];               /* of the key hashes */
+	uint64_t read_filter[64];        /* of the last names and keys of the deny-read rules: most paths have none of them */
 };
 
 /* True when the block is a whole image of this version: tables inside, their sizes powers of two. What the tables hold is not

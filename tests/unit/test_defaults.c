@@ -51,7 +51,7 @@ Test(defaults, decisions)
 		{ ACCESS_READ, "@/home/.kube/config", false }, { ACCESS_READ, "@/home/.gnupg/x", false }, { ACCESS_READ, "@/home/.cargo/config.toml", true },
 		{ ACCESS_READ, "@/home/.cargo/credentials.toml", false }, { ACCESS_READ, "@/home/.claude/.credentials.json", false },
 		{ ACCESS_READ, "/proc/1/environ", false }, { ACCESS_READ, "/proc/12/task/12/environ", false }, { ACCESS_READ, "/proc/1/maps", true },
-		{ ACCESS_READ, "/proc/1/mem", true }, { ACCESS_READ, "@/cwd/.env", true }, { ACCESS_WRITE, "@/cwd/a.pem", true },
+		{ ACCESS_READ, "/proc/1/mem", false }, { ACCESS_READ, "@/cwd/.env", true }, { ACCESS_WRITE, "@/cwd/a.pem", true },
 		{ ACCESS_EXEC, "@/cwd/a", true }, { ACCESS_CONNECT, "@/cwd/s", true }, { ACCESS_CONNECT, "/run/docker.sock", false },
 	};
 	struct scratch s;
