@@ -128,6 +128,15 @@ static int open_cwd_file(struct run *run, struct err *err)
 	return run->cwd_fd < 0 ? err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno)) : 0;
 }
 
+/* Before anything is opened here: a number that is free now may be a descriptor of hurdle's own later. */
+static int check_passed(const struct options *o, struct err *err)
+{
+	for (size_t i = 0; i < o->n_pass_fds; i++)
+		if (fcntl(o->pass_fds[i], F_GETFD) < 0)
+			return err_set(err, -errno, "cannot pass descriptor %d: %s", o->pass_fds[i], strerror(errno));
+	return 0;
+}
+
 static int exit_for(int error)
 {
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
@@ -138,7 +147,7 @@ static int before(struct run *run, struct err *err)
 {
 	const struct options *o = run->options;
 	struct launch *l = &run->launch;
-	if (prepare_plan(o, l, &run->plan, err) < 0)
+	if (check_passed(o, err) < 0 || prepare_plan(o, l, &run->plan, err) < 0)
 		return EXIT_REFUSED;
 	output_warnings(l->policy);
 	int r = launch_find_program(l, err);

@@ -61,6 +61,7 @@ static void add_violation(struct violations *to, const struct policy *p, const s
 	v->raw = bounded(w->raw, sizeof(w->raw), true);
 	v->program = bounded(w->program, sizeof(w->program), false);
 	v->rule = rule_words(p, w, actions[w->action].access, v->target);
+	v->unruled = w->rule == IMAGE_NONE || w->rule >= p->n_rules;
 	v->pid = w->pid;
 	v->time_ms = w->time_ms;
 	to->n++;
@@ -201,7 +202,7 @@ void violations_print(struct str *to, const struct violations *v, const char *tm
 		for (next = i + 1; next < v->n && same(&v->list[i], &v->list[next]);)
 			next++;
 		print_one(to, &v->list[i], next - i);
-		tmp |= writes_in_tmp(&v->list[i]);
+		tmp |= v->list[i].unruled && writes_in_tmp(&v->list[i]);
 	}
 	if (tmp && tmpdir)
 		str_add(to, "hurdle: hint: /tmp is not writable: use $TMPDIR\n");

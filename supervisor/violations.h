@@ -18,6 +18,7 @@ struct violation {
 	char *target, *rule, *raw, *program; /* owned, unescaped; raw: as the program said it, "" when that is not known */
 	int32_t pid;
 	int64_t time_ms;       /* CLOCK_REALTIME */
+	bool unruled;          /* no rule was hit: none allows it */
 };
 
 struct uncovered {
