@@ -389,12 +389,21 @@ static void link_patterns(struct image *img, struct image_pattern *patterns, con
 	}
 }
 
+static size_t count_kind(const struct policy *p, enum rule_kind kind)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_rules; i++)
+		n += p->rules[i].kind == kind;
+	return n;
+}
+
 /* Two passes over the same list of parts: image NULL only measures. */
 static size_t lay_out(const struct builder *b, struct image *img)
 {
 	struct image dummy = { 0 }, *h = img ? img : &dummy;
 	char *base = (char *)img;
 	size_t end = (sizeof *img + 7) & ~(size_t)7, n_nodes = power_of_two((size_t)b->n_nodes * 2), n_buckets = power_of_two(b->n_patterns * 2);
+	size_t n_bits = power_of_two(1024 + count_kind(b->policy, RULE_DENY_READ) * 32);
 	uint32_t text;
 
 	struct image_node *nodes = place(base, &end, &h->nodes, NULL, n_nodes * sizeof *nodes);
@@ -402,6 +411,7 @@ static size_t lay_out(const struct builder *b, struct image *img)
 	uint32_t *heads = place(base, &end, &h->buckets, NULL, n_buckets * sizeof *heads);
 	struct image_rule *rules = place(base, &end, &h->rules, NULL, b->policy->n_rules * sizeof *rules);
 	struct image_alias *aliases = place(base, &end, &h->aliases, b->aliases, b->n_aliases * sizeof *aliases);
+	place(base, &end, &h->read_filter, NULL, n_bits / 8);
 	place(base, &end, &text, b->text.s, b->text.len);
 	if (!img)
 		return end;
@@ -409,6 +419,7 @@ static size_t lay_out(const struct builder *b, struct image *img)
 	h->node_mask = (uint32_t)n_nodes - 1;
 	h->n_patterns = (uint32_t)b->n_patterns;
 	h->bucket_mask = (uint32_t)n_buckets - 1;
+	h->filter_mask = (uint32_t)n_bits - 1;
 	h->n_rules = (uint32_t)b->policy->n_rules;
 	h->n_aliases = (uint32_t)b->n_aliases;
 	for (size_t i = 0; i < b->n_aliases; i++)
@@ -427,7 +438,8 @@ static size_t lay_out(const struct builder *b, struct image *img)
 static void filter_name(struct image *img, const char *name, size_t len)
 {
 	uint32_t h = image_hash(name, len);
-	img->read_filter[(h >> 6) & 63] |= 1ull << (h & 63);
+	uint64_t *words = (void *)((char *)img + img->read_filter);
+	words[(h & img->filter_mask) >> 6] |= 1ull << (h & 63);
 }
 
 static void filter_path(struct image *img, const char *path)

@@ -261,19 +261,17 @@ static const struct image_node *node_of(const struct image *img, const char *pat
  * make that one anew. */
 static void record_holder(struct walk *w, const struct image_pattern *p, uint32_t component)
 {
+	const char *text = text_at(w->img, p->text, p->text_len);
 	w->inner_len = component > 1 ? component - 1 : 1;
 	w->inner = w->parent;
-	if (w->holder_len)
-		return;
-	w->holder_len = w->inner_len;
-	w->holder = w->inner;
-	const char *text = text_at(w->img, p->text, p->text_len);
-	if (!text || !(p->flags & PATTERN_WHOLE_NAME))
-		return;
-	for (uint32_t i = 4; i < p->text_len; i++) /* after the leading two stars */
+	uint32_t len = w->inner_len;
+	for (uint32_t i = 4; text && (p->flags & PATTERN_WHOLE_NAME) && i < p->text_len; i++) /* after the leading two stars */
 		if (text[i] == '/')
-			w->holder_len = parent_len(w->path, w->holder_len);
-	w->holder = node_of(w->img, w->path, w->holder_len);
+			len = parent_len(w->path, len);
+	if (w->holder_len && w->holder_len <= len)
+		return;
+	w->holder_len = len;
+	w->holder = len == w->inner_len ? w->inner : node_of(w->img, w->path, len);
 }
 
 static bool pattern_matches(const struct image *img, const struct image_pattern *p, const char *path, uint32_t len)
@@ -513,7 +511,8 @@ static void decide(struct walk *w, const struct image *img, enum access access, 
 
 static bool in_filter(const struct image *img, uint32_t hash)
 {
-	return img->read_filter[(hash >> 6) & 63] >> (hash & 63) & 1;
+	const uint64_t *words = at(img, img->read_filter);
+	return words[(hash & img->filter_mask) >> 6] >> (hash & 63) & 1;
 }
 
 /* Reads are most of what is asked, and hardly any path holds a name that a deny-read rule ends in. */
@@ -522,17 +521,14 @@ static bool may_deny_read(const struct image *img, const char *path, size_t len)
 	if (img->flags & IMAGE_READ_UNFILTERED)
 		return true;
 	for (size_t i = 1; i < len; i++) {
-		uint32_t name = HASH_START, extension = 0;
-		bool dot = false;
+		uint32_t name = HASH_START;
+		size_t dot = 0;
 		for (; i < len && path[i] != '/'; i++) {
 			name = hash_step(name, path[i]);
-			if (path[i] == '.') {
-				dot = true;
-				extension = HASH_START;
-			}
-			extension = hash_step(extension, path[i]);
+			if (path[i] == '.')
+				dot = i;
 		}
-		if (in_filter(img, hash_end(name)) || (dot && in_filter(img, hash_end(extension))))
+		if (in_filter(img, hash_end(name)) || (dot && in_filter(img, image_hash(path + dot, i - dot))))
 			return true;
 	}
 	return false;
@@ -631,6 +627,8 @@ bool image_valid(const struct image *img, size_t size)
 {
 	return size >= sizeof *img && img->magic == IMAGE_MAGIC && img->version == IMAGE_VERSION && img->size == size &&
 	       (img->node_mask & (img->node_mask + 1)) == 0 && (img->bucket_mask & (img->bucket_mask + 1)) == 0 &&
+	       (img->filter_mask & (img->filter_mask + 1)) == 0 && img->read_filter % 8 == 0 &&
+	       inside(img, img->read_filter, ((uint64_t)img->filter_mask + 64) / 64, sizeof(uint64_t)) &&
 	       img->root <= img->node_mask && inside(img, img->nodes, (uint64_t)img->node_mask + 1, sizeof(struct image_node)) &&
 	       inside(img, img->patterns, img->n_patterns, sizeof(struct image_pattern)) &&
 	       inside(img, img->buckets, (uint64_t)img->bucket_mask + 1, sizeof(uint32_t)) &&

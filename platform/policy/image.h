@@ -103,8 +103,8 @@ enum pattern_flags {
 	PATTERN_ICASE    = 1u << 0,
 	PATTERN_NOT_IN_NODE_MODULES = 1u << 1,
 	PATTERN_TREE     = 1u << 2, /* SLOT_MOVE whose text ends in "**": only a move out of the tree matters */
-	PATTERN_WHOLE_NAME = 1u << 4, /* SLOT_PROTECT of several components: also the directory that holds the first one counts */
 	PATTERN_INTO     = 1u << 3, /* SLOT_MOVE of an allowRead: only a move to where it did not match before matters */
+	PATTERN_WHOLE_NAME = 1u << 4, /* SLOT_PROTECT of several components: also the directory that holds the first one counts */
 };
 
 enum pattern_key { PATTERN_BY_NAME, PATTERN_BY_EXTENSION, PATTERN_UNKEYED };
@@ -142,7 +142,7 @@ struct image {
 	uint32_t alias_initials;         /* bit c & 31: an alias begins with "/" and c */
 	uint32_t pattern_slots;          /* bit i: some pattern has slot i */
 	uint64_t bloom[4];               /* of the key hashes */
-	uint64_t read_filter[64];        /* of the last names and keys of the deny-read rules: most paths have none of them */
+	uint32_t read_filter, filter_mask; /* bits (64 to the word, mask + 1 of them) of the last names and keys of the deny-read rules */
 };
 
 /* True when the block is a whole image of this version: tables inside, their sizes powers of two. What the tables hold is not

@@ -88,7 +88,7 @@ static struct policy *random_policy(void)
 		const enum layer layer = below(2) ? LAYER_DEFAULT : (enum layer)below(LAYER_COUNT);
 
 		if (kind == RULE_PROTECT_NAME)
-			snprintf(path, sizeof(path), "/**/%s%s", below(2) ? ".git/" : "", names[below(ARRAY_SIZE(names))]);
+			snprintf(path, sizeof(path), "/**/%s%s", below(2) ? ".git/" : below(2) ? "a/" : "", names[below(ARRAY_SIZE(names))]);
 		else
 			random_path(path, sizeof(path), !own && below(2));
 		if (own && !strcmp(path, "/"))
@@ -279,6 +279,19 @@ static bool move_denied(const struct policy *p, const char *path)
 	return slow_read_denied(p, path);
 }
 
+/* The directory that holds the first component of a name, for all but .git's; n: of the rule's text that matched path up to end. */
+static size_t first_holder(const struct rule *r, size_t n, const char *path, size_t end)
+{
+	size_t up = 1;
+
+	for (size_t i = 4; i < n && strncasecmp(r->path, "/**/.git/", 9); i++)
+		up += r->path[i] == '/';
+	for (; up; up--)
+		while (end > 0 && path[--end] != '/')
+			;
+	return end ? end : 1;
+}
+
 /* Holders of protected names on the way: the outermost and the innermost. */
 static void slow_holders(const struct policy *p, const char *path, bool move, size_t *outer, size_t *inner)
 {
@@ -291,10 +304,13 @@ static void slow_holders(const struct policy *p, const char *path, bool move, si
 			_cleanup_free_ char *here = strndup(path, (size_t)(s - path));
 			if (r->kind != RULE_PROTECT_NAME || in_node_modules(path, (size_t)(start - path)))
 				continue;
-			if (!holds_at(r, path, (size_t)(s - path)) && !(move && !*s && any_prefix(r, names_directory, here, NULL)))
+			const bool holds = holds_at(r, path, (size_t)(s - path));
+			if (!holds && !(move && !*s && any_prefix(r, names_directory, here, NULL)))
 				continue;
+			/* here all have one or two components, and the prefix has one */
+			size_t first = first_holder(r, holds ? strlen(r->path) : (size_t)(strchr(r->path + 4, '/') - r->path), path, (size_t)(s - path));
 			*inner = start > path ? (size_t)(start - path) : 1;
-			*outer = *outer ? *outer : *inner;
+			*outer = !*outer || first < *outer ? first : *outer;
 		}
 	}
 }
