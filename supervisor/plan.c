@@ -35,7 +35,8 @@ static void plan_rule_make(struct plan *plan, struct plan_rule *pr, const struct
 		if (extent == HOLDS_WHOLE && m->level > pr->level) {
 			pr->level = m->level;
 			strv_free(&pr->caveats);
-			pr->caveats = (struct strv){ 0 };
+			pr->caveats = caveats;
+			continue;
 		}
 		if (pr->level == LEVEL_NONE || (extent == HOLDS_WHOLE && m->level == pr->level))
 			add_caveats(&pr->caveats, &caveats);

@@ -121,16 +121,11 @@ static void read_uncovered(const struct wire_page *page, struct violations *ret)
 
 void violations_read(const struct wire_page *page, const struct policy *p, struct violations *ret)
 {
-	_cleanup_free_ struct wire_page *copy = NULL;
-
 	*ret = (struct violations){ 0 };
 	if (!page)
 		return;
-	/* what is checked must be what is used: a process that is still there could change it between the two */
-	copy = xcalloc(1, sizeof(*copy));
-	memcpy(copy, page, sizeof(*copy));
-	read_violations(copy, p, ret);
-	read_uncovered(copy, ret);
+	read_violations(page, p, ret);
+	read_uncovered(page, ret);
 }
 
 void violations_release(struct violations *v)

@@ -36,7 +36,7 @@ struct violations {
 	uint64_t lost;           /* starts of programs of which it is not known whether they were covered */
 };
 
-/* Reads the page, which may change meanwhile; NULL: there is none. rule words come from p. *ret is released by the caller. */
+/* Reads a page that nobody else can change any more (session_freeze); NULL: there is none. rule words come from p. *ret is released by the caller. */
 void violations_read(const struct wire_page *page, const struct policy *p, struct violations *ret);
 void violations_release(struct violations *v);
 

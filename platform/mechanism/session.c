@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -80,14 +81,33 @@ int session_open(struct session *s, bool for_root, struct err *err)
 	return r;
 }
 
+/* Where the file was shortened, what is missing stays zero: nothing happened, as far as one can know. */
+static void read_part(const struct session *s, struct wire_page *to, size_t from, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = pread(s->events_fd, (char *)to + from, size, (off_t)from);
+		if (n <= 0)
+			return;
+		from += (size_t)n;
+		size -= (size_t)n;
+	}
+}
+
+static size_t used(uint32_t ever, size_t places)
+{
+	return ever < places ? ever : places;
+}
+
 void session_freeze(struct session *s)
 {
 	if (!s->page || s->frozen)
 		return;
 	struct wire_page *copy = xcalloc(1, sizeof *copy);
-	size_t done = 0;
-	for (ssize_t n; done < sizeof *copy && (n = pread(s->events_fd, (char *)copy + done, sizeof *copy - done, (off_t)done)) > 0;)
-		done += (size_t)n;
+	read_part(s, copy, 0, offsetof(struct wire_page, violation));
+	read_part(s, copy, offsetof(struct wire_page, violation), used(copy->violations, WIRE_VIOLATIONS) * sizeof *copy->violation);
+	read_part(s, copy, offsetof(struct wire_page, ticket), used(copy->tickets, WIRE_TICKETS) * sizeof *copy->ticket);
+	read_part(s, copy, offsetof(struct wire_page, uncovered_program),
+		  used(copy->uncovered, WIRE_UNCOVERED) * sizeof *copy->uncovered_program);
 	munmap(s->page, sizeof *s->page);
 	s->page = copy;
 	s->frozen = true;
