@@ -206,10 +206,15 @@ void violations_print(struct str *to, const struct violations *v, const char *tm
 	str_add(to, "</sandbox_violations>\n");
 }
 
+static bool no_hello(const struct uncovered *u)
+{
+	return u->reason == uncovered_reason_words(UNCOVERED_NO_HELLO);
+}
+
 void violations_print_uncovered(struct str *to, const struct violations *v)
 {
 	for (size_t i = 0; i < v->n_uncovered; i++) {
-		str_addf(to, "hurdle: %s: ", v->uncovered[i].refused ? "refused, since the rules cannot reach it" : "ran outside the file rules");
+		str_addf(to, "hurdle: %s: ", v->uncovered[i].refused ? "refused, since the rules cannot reach it" : no_hello(&v->uncovered[i]) ? "may have run outside the file rules" : "ran outside the file rules");
 		str_add_escaped(to, v->uncovered[i].program);
 		str_addf(to, " (%s)\n", v->uncovered[i].reason);
 	}

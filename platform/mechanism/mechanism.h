@@ -16,7 +16,7 @@ enum extent { HOLDS_NOT, HOLDS_PART, HOLDS_WHOLE };
 /* The session's place on disk: 0700, made anew, outside every write root but for its tmp. */
 struct session {
 	char *top, *dir, *tmpdir;  /* owned; NULL before session_open; dir is top, or for root below it */
-	int dirfd, events_fd;
+	int dirfd, events_fd, lock_fd; /* lock_fd: top, locked as long as hurdle lives */
 	struct wire_page *page;    /* NULL where there is no shim; shared until session_freeze */
 	bool frozen;
 };

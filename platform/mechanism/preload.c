@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ const char *uncovered_reason_words(int reason)
 		[UNCOVERED_PE] = "a Windows program",
 		[UNCOVERED_UNREADABLE] = "not readable, so what it is cannot be told",
 		[UNCOVERED_UNKNOWN_FORMAT] = "of an unknown format",
-		[UNCOVERED_NO_HELLO] = "the shim did not report from it",
+		[UNCOVERED_NO_HELLO] = "it ended before the shim could report from it, or was never under the shim",
 	};
 	return reason >= 0 && reason < UNCOVERED_REASON_COUNT && words[reason] ? words[reason] : "unknown";
 }
@@ -70,7 +71,7 @@ static int write_files(struct launch *l, struct err *err)
 {
 	const bool root = l->host->root;
 	const struct session *s = &l->session;
-	int r = write_new_file_at(s->dirfd, WIRE_SHIM, root ? 0755 : 0700, shim_blob, (size_t)(shim_blob_end - shim_blob));
+	int r = write_new_file_at(s->dirfd, WIRE_SHIM, root ? 0755 : 0700, shim_blob, (uintptr_t)shim_blob_end - (uintptr_t)shim_blob);
 	if (r == 0)
 		r = write_events(l, root ? 0666 : 0600);
 	return r < 0 ? err_set(err, r, "cannot write the shim into '%s': %s", s->dir, strerror(-r)) : 0;
@@ -295,6 +296,7 @@ static enum extent holds_write(const struct host *h, struct strv *caveats)
 {
 	say_common(h, caveats);
 	strv_add(caveats, "a symlink swapped while fopen, mkstemp and their kind look twice wins");
+	strv_add(caveats, "a hard link in a root, from before the run, changes the file outside");
 	return HOLDS_WHOLE;
 }
 
@@ -328,6 +330,9 @@ static enum extent preload_holds(const struct host *h, const struct policy *p, c
 {
 	switch (r->guarantee) {
 	case G_fs_write:
+		if (r->path && strcmp(r->path, "/dev/shm") == 0)
+			strv_add(caveats, "/dev/shm is shared with the host");
+		return holds_write(h, caveats);
 	case G_fs_write_deny:  return holds_write(h, caveats);
 	case G_fs_write_names: return holds_names(h, caveats);
 	case G_fs_read_deny:

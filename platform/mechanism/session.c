@@ -10,12 +10,14 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
@@ -33,6 +35,23 @@ static bool usable_parent(const char *path)
 	return access(path, W_OK | X_OK) == 0 && statvfs(path, &v) == 0 && !(v.f_flag & ST_NOEXEC);
 }
 
+/* A hurdle that was killed could not remove its directory. It no longer holds the lock on it; a young one may not hold it yet. */
+static void remove_stale(const char *parent)
+{
+	enum { YOUNG_SECONDS = 60 };
+	_cleanup_closedir_ DIR *dir = opendir(parent);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		struct stat st;
+		if (strncmp(e->d_name, "hurdle-", 7) != 0 || strlen(e->d_name) != 13)
+			continue;
+		_cleanup_free_ char *path = strf("%s/%s", parent, e->d_name);
+		_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_ctime + YOUNG_SECONDS < time(NULL) &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
+			remove_tree(path);
+	}
+}
+
 static int try_parent(struct session *s, const char *parent, bool for_root)
 {
 	if (!parent || !usable_parent(parent))
@@ -40,6 +59,7 @@ static int try_parent(struct session *s, const char *parent, bool for_root)
 	_cleanup_free_ char *real = realpath(parent, NULL);
 	if (!real || strpbrk(real, " :\n\t"))
 		return -ENOENT;
+	remove_stale(real);
 	s->top = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
 	if (!mkdtemp(s->top)) {
 		int r = -errno;
@@ -64,6 +84,8 @@ static int make_tmp(struct session *s, struct err *err)
 	s->tmpdir = strf("%s/" WIRE_TMP, s->top);
 	if (mkdir(s->tmpdir, 0700) < 0)
 		return err_set(err, -errno, "cannot make the private temporary directory '%s': %s", s->tmpdir, strerror(errno));
+	s->lock_fd = open(s->top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	flock(s->lock_fd, LOCK_EX | LOCK_NB);
 	s->dirfd = open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return s->dirfd < 0 ? err_set(err, -errno, "cannot open '%s': %s", s->dir, strerror(errno)) : 0;
 }
@@ -72,7 +94,7 @@ int session_open(struct session *s, bool for_root, struct err *err)
 {
 	const char *wanted = getenv("CLAUDE_CODE_TMPDIR") ? getenv("CLAUDE_CODE_TMPDIR") : getenv("CLAUDE_TMPDIR");
 	const char *const parents[] = { wanted, getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
-	*s = (struct session){ .dirfd = -1, .events_fd = -1 };
+	*s = (struct session){ .dirfd = -1, .events_fd = -1, .lock_fd = -1 };
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
 		if (try_parent(s, parents[i], for_root) == 0)
 			return make_tmp(s, err);
@@ -139,10 +161,12 @@ void session_close(struct session *s)
 		close(s->dirfd);
 	if (s->events_fd >= 0 && s->top)
 		close(s->events_fd);
+	if (s->lock_fd >= 0 && s->top)
+		close(s->lock_fd);
 	free(s->top);
 	free(s->dir);
 	free(s->tmpdir);
-	*s = (struct session){ .dirfd = -1, .events_fd = -1 };
+	*s = (struct session){ .dirfd = -1, .events_fd = -1, .lock_fd = -1 };
 }
 
 /* ---- rights ---- */

@@ -68,7 +68,7 @@ static bool is_child(const struct builder *b, uint32_t i, uint32_t parent, const
 {
 	const struct image_node *n = &b->nodes[i];
 	const char *text = b->text.s + n->name;
-	return n->parent == parent && n->name_len == len && (icase ? strncasecmp(text, name, len) : memcmp(text, name, len)) == 0;
+	return text && n->parent == parent && n->name_len == len && (icase ? strncasecmp(text, name, len) : memcmp(text, name, len)) == 0;
 }
 
 /* The node of a name below a parent, made where it is missing: one that compares without case, or an exact one. */
