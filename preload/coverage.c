@@ -40,7 +40,8 @@ static bool is_shared_object(int fd, const ElfW(Phdr) *p)
 {
 	ElfW(Dyn) d[16];
 	for (size_t i = 0; i < p->p_filesz / sizeof *d && i < 128; i += 16) {
-		long got = read_at(fd, d, sizeof d, (long)(p->p_offset + i * sizeof *d));
+		size_t left = p->p_filesz / sizeof *d - i;
+		long got = read_at(fd, d, left < 16 ? left * sizeof *d : sizeof d, (long)(p->p_offset + i * sizeof *d));
 		for (size_t j = 0; got > 0 && j < (size_t)got / sizeof *d; j++) {
 			if (d[j].d_tag == DT_NULL)
 				return false;
