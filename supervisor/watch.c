@@ -54,12 +54,17 @@ static bool reap(struct watch *w)
 	}
 }
 
-/* A signal that the kernel sent (from the terminal) went to the whole group, so the command has it already. */
+/* A signal that the kernel sent from the terminal went to the whole group; but that it is gone only the session's leader is told. */
+static bool command_has_it(const struct watch *w, const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL && !w->group && !(info->si_signo == SIGHUP && getsid(0) == getpid());
+}
+
 static void pass_on(const struct watch *w, const siginfo_t *info)
 {
 	switch (info->si_signo) {
 	case SIGTERM: case SIGINT: case SIGHUP: case SIGQUIT: case SIGUSR1: case SIGUSR2: case SIGALRM:
-		if (info->si_code != SI_KERNEL || w->group)
+		if (!command_has_it(w, info))
 			kill(w->command, info->si_signo);
 		break;
 	default:
