@@ -133,17 +133,21 @@ int report_finish(int fd, const char *path, const struct run_report *report, str
 	json_t *d = document(report);
 	struct stat st;
 	int r = 0;
+	bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 
 	text = json_dumps(d, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	json_decref(d);
 	if (!text)
 		return err_set(err, -ENOMEM, "cannot write the report '%s': out of memory", path);
 	/* the command may have written there as well */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+	if (regular && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
 		r = -errno;
 	if (r == 0)
 		r = write_all(fd, text, strlen(text));
 	if (r == 0)
 		r = write_all(fd, "\n", 1);
+	/* half a document helps nobody */
+	if (r < 0 && regular && ftruncate(fd, 0) < 0)
+		r = -errno;
 	return r < 0 ? err_set(err, r, "cannot write the report '%s': %s", path, strerror(-r)) : 0;
 }

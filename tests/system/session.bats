@@ -103,26 +103,26 @@ PY
 }
 
 @test "nothing that the command leaves behind survives the run" {
-	cat >leave.sh <<'SH'
-sleep 300 & echo $!
-setsid sleep 301 & echo $!
-(setsid sh -c 'sleep 302 & echo $! >double'; :) &
-nohup sleep 303 >/dev/null 2>&1 & echo $!
-env -i setsid -f sleep 304
+	# a time that no other test sleeps
+	local before=$SECONDS n=$((100000 + RANDOM * 10 + RANDOM % 10))
+	cat >leave.sh <<SH
+sleep $n & echo \$!
+setsid sleep $n & echo \$!
+(setsid sh -c 'sleep $n & echo \$! >double'; :) &
+nohup sleep $n >/dev/null 2>&1 & echo \$!
+env -i setsid -f sleep $n
 python3 -c 'import os, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        open("daemon", "w").write(str(os.getpid())); time.sleep(305)
+        open("daemon", "w").write(str(os.getpid())); time.sleep($n)
     os._exit(0)'
 while ! [ -s double ] || ! [ -s daemon ]; do sleep 0.02; done
 SH
-	local before
-	before=$SECONDS
 	run_in "$PROJECT" -- hurdle run -q -- sh leave.sh
 	assert_status 0
 	for pid in "${lines[@]}" "$(<double)" "$(<daemon)"; do [[ ! -e /proc/$pid ]] || fail "$pid is still there"; done
-	! pgrep -f 'sleep 30[0-5]$' >left || fail "$(<left)"
+	! pgrep -f "(sleep |sleep\()$n" >left || fail "$(<left)"
 	((SECONDS - before < 4)) || fail 'took its time'
 }
 
