@@ -56,7 +56,7 @@ have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -s
 lib_src   := $(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
 sup_src   := $(wildcard supervisor/*.c)
 scrub_src := envscrub/main.c
-shim_src  := $(wildcard preload/*.c) platform/policy/image.c
+shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
 shim_asm  := preload/arch/$(ARCH).S
 
 lib_obj   := $(lib_src:%.c=$(B)/%.o)
@@ -165,6 +165,19 @@ check-programs: all test-tools ## real software under hurdle only (slow)
 	$(Q)$(run_tests) programs
 check-asan: ## unit tests under AddressSanitizer and UBSan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' check-unit
+# Each tests/fuzz/fuzz_NAME.c with its seeds, for FUZZ_TIME seconds; what it finds stays in build/fuzz/NAME.
+FUZZ_TIME ?= 20
+fuzz_bin  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+$(fuzz_bin): $(B)/%: $(B)/%.o $(B)/libhurdle.a $(B)/platform/mechanism/shim_blob.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(host_ldflags) -fsanitize=fuzzer -o $@ $^ $(libs)
+fuzz-programs: $(fuzz_bin)
+	$(Q)for f in $^; do name=$${f##*/fuzz_}; log=$(B)/$$name.log; mkdir -p $(B)/$$name; \
+	  $$f -max_total_time=$(FUZZ_TIME) -timeout=10 -print_funcs=0 -artifact_prefix=$(B)/$$name/ $(B)/$$name tests/fuzz/seeds/$$name \
+	    >$$log 2>&1 || { tail -n 60 $$log; echo "fuzz: $$name failed, see $(B)/$$name/"; exit 1; }; \
+	  printf '  %-7s %s: %s\n' FUZZ $$name "$$(grep ^Done $$log)"; done
+fuzz: ## every parser of untrusted bytes under libFuzzer (clang), FUZZ_TIME seconds each
+	$(Q)$(MAKE) --no-print-directory CC=clang B=$(B)/fuzz SANITIZE=1 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzz-programs
 stack-usage: ## what the shim needs of its callers' stacks (gcc)
 	$(Q)for f in $(shim_src); do mkdir -p $(B)/stack/$$(dirname $$f) && \
 	  $(CC) $(filter-out -MMD -MP,$(shim_cflags)) -fcallgraph-info=su -c -o $(B)/stack/$${f%.c}.o $$f || exit 1; done
@@ -195,5 +208,5 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-asan \
-        stack-usage lint bench install uninstall
+        stack-usage fuzz fuzz-programs lint bench install uninstall
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -16,11 +16,6 @@ static const char *text_at(const struct image *img, uint32_t offset, uint32_t le
 	return offset <= img->size && len <= img->size - offset ? at(img, offset) : NULL;
 }
 
-static unsigned char fold(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
 /* Letters fold, and a few other bytes with them, which only a hash may do. */
 static uint32_t hash_step(uint32_t h, char c)
 {
@@ -40,140 +35,6 @@ uint32_t image_hash(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++)
 		h = hash_step(h, text[i]);
 	return hash_end(h);
-}
-
-static bool same(const char *a, const char *b, size_t len, bool icase)
-{
-	for (size_t i = 0; i < len; i++)
-		if (a[i] != b[i] && (!icase || fold(a[i]) != fold(b[i])))
-			return false;
-	return true;
-}
-
-/* ---- glob ---- */
-
-/* One byte of a set, backslash or not; *s is left on its last byte. */
-static unsigned char set_byte(const char **s, const char *end)
-{
-	if (**s == '\\' && *s + 1 < end)
-		++*s;
-	return (unsigned char)**s;
-}
-
-static bool between(unsigned char low, unsigned char high, char c, bool icase)
-{
-	unsigned char as_is = (unsigned char)c, lower = fold(c), upper = lower >= 'a' && lower <= 'z' ? lower - ('a' - 'A') : lower;
-	return (as_is >= low && as_is <= high) || (icase && ((lower >= low && lower <= high) || (upper >= low && upper <= high)));
-}
-
-/* A set at p ("[...]"): its end in *ret_end; true when c is in it. A "[" that is never closed is itself. */
-static bool glob_set(const char *p, const char *end, char c, bool icase, const char **ret_end)
-{
-	const char *s = p + 1;
-	bool negated = s < end && (*s == '!' || *s == '^'), found = false;
-
-	if (negated)
-		s++;
-	for (const char *first = s; s < end && (*s != ']' || s == first); s++) {
-		unsigned char low = set_byte(&s, end), high = low;
-		if (s + 2 < end && s[1] == '-' && s[2] != ']') {
-			s += 2;
-			high = set_byte(&s, end);
-		}
-		found |= between(low, high, c, icase);
-	}
-	if (s >= end) {
-		*ret_end = p + 1;
-		return c == '[';
-	}
-	*ret_end = s + 1;
-	return found != negated;
-}
-
-/* One component against one component: * with the usual back-up to the last star. */
-static bool glob_component(const char *p, const char *pe, const char *s, const char *se, bool icase)
-{
-	const char *star = NULL, *retry = NULL;
-
-	while (s < se) {
-		const char *next = p + 1;
-		bool ok = false;
-		if (p < pe && *p == '*') {
-			star = p++;
-			retry = s;
-			continue;
-		}
-		if (p < pe && *p == '?')
-			ok = true;
-		else if (p < pe && *p == '[')
-			ok = glob_set(p, pe, *s, icase, &next);
-		else if (p + 1 < pe && *p == '\\')
-			ok = same(p + 1, s, 1, icase), next = p + 2;
-		else if (p < pe)
-			ok = same(p, s, 1, icase);
-		if (ok) {
-			p = next;
-			s++;
-		} else if (star) {
-			p = star + 1;
-			s = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (p < pe && *p == '*')
-		p++;
-	return p == pe;
-}
-
-static const char *component_end(const char *s, const char *end)
-{
-	while (s < end && *s != '/')
-		s++;
-	return s;
-}
-
-static bool double_star(const char *p, const char *pe)
-{
-	return pe - p == 2 && p[0] == '*' && p[1] == '*';
-}
-
-/*
- * Whole paths, component by component. Only the last "**" needs to be remembered: whatever an earlier one could take, the
- * later one can take too.
- */
-bool glob_match(const char *p, size_t pattern_len, const char *s, size_t path_len, bool icase)
-{
-	const char *pe = p + pattern_len, *se = s + path_len, *star = NULL, *retry = NULL;
-
-	for (;;) {
-		while (p < pe && *p == '/')
-			p++;
-		while (s < se && *s == '/')
-			s++;
-		const char *pc = component_end(p, pe), *sc = component_end(s, se);
-		if (p < pe && double_star(p, pc)) {
-			star = p = pc;
-			retry = s;
-			if (p == pe)
-				return true;
-			continue;
-		}
-		if (p == pe && s == se)
-			return true;
-		if (p < pe && s < se && glob_component(p, pc, s, sc, icase)) {
-			p = pc;
-			s = sc;
-			continue;
-		}
-		if (!star || retry >= se)
-			return false;
-		retry = component_end(retry, se);
-		while (retry < se && *retry == '/')
-			retry++;
-		p = star;
-		s = retry;
-	}
 }
 
 /* ---- the walk ---- */
@@ -206,7 +67,7 @@ static const struct image_node *find_child(const struct image *img, uint32_t par
 		if (n->hash != hash || n->parent != parent || n->name_len != len)
 			continue;
 		const char *text = text_at(img, n->name, len);
-		if (!text || !same(text, name, len, n->flags & NODE_ICASE))
+		if (!text || !image_same(text, name, len, n->flags & NODE_ICASE))
 			continue;
 		if (!(n->flags & NODE_ICASE))
 			return n;
@@ -322,7 +183,7 @@ static void visit_component(struct walk *w, uint32_t start, uint32_t end, uint32
 	if (end == w->len && (w->slots & BIT(SLOT_MOVE)))
 		FOR_EACH_PATTERN(w->img, i, w->img->unkeyed_moves)
 			try_pattern(w, &patterns[i], end, start);
-	if (end - start == 12 && same(w->path + start, "node_modules", 12, false))
+	if (end - start == 12 && image_same(w->path + start, "node_modules", 12, false))
 		w->in_node_modules = true;
 }
 

@@ -158,9 +158,21 @@ void policy_decide(const struct image *img, enum access access, const char *path
  */
 void policy_decide_move(const struct image *img, const char *from, size_t from_len, const char *to, size_t to_len, struct verdict *ret);
 
-/* Glob over whole paths: * and ? stay inside a component, ** as a whole component crosses any number (also none), [...] is a
+/* glob.c. Over whole paths: * and ? stay inside a component, ** as a whole component crosses any number (also none), [...] is a
  * set with ranges and !, backslash takes the next byte as it is, also in a set. */
 bool glob_match(const char *pattern, size_t pattern_len, const char *path, size_t path_len, bool icase);
+
+static inline unsigned char image_fold(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+static inline bool image_same(const char *a, const char *b, size_t len, bool icase)
+{
+	for (size_t i = 0; i < len; i++)
+		if (a[i] != b[i] && (!icase || image_fold(a[i]) != image_fold(b[i])))
+			return false;
+	return true;
+}
 
 /* The hash of a name; ASCII case is folded for every entry, exactness is the comparison's business. */
 uint32_t image_hash(const char *text, size_t len);
