@@ -315,14 +315,15 @@ static bool known_mode(const char *mode)
 	return mode[0] == 'r' || mode[0] == 'w' || mode[0] == 'a';
 }
 
-/* r, w or a first, then + and x (O_EXCL) anywhere: the libcs do not agree on what a comma ends. */
+/* r, w or a first, then + anywhere: the libcs do not agree on what a comma ends. x (O_EXCL, which follows no link) only where both
+ * see it: glibc reads seven bytes (libio/fileops.c). */
 static int mode_flags(const char *mode)
 {
 	int flags = mode[0] == 'r' ? O_RDONLY : mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY | O_CREAT | O_APPEND;
 	for (const char *s = mode; *s; s++) {
 		if (*s == '+')
 			flags = (flags & ~O_ACCMODE) | O_RDWR;
-		else if (*s == 'x')
+		else if (*s == 'x' && s - mode < 7)
 			flags |= O_EXCL;
 	}
 	return flags;
