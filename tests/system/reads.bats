@@ -30,8 +30,8 @@ options=()
 	for command in cat head 'grep -r .' 'tail -n 1' 'python3 -c print(open(__import__("sys").argv[1]).read())' 'sha256sum' 'od -c' 'wc -l' 'bash' \
 		'tar -cf x.tar' 'perl -e open(F,$ARGV[0])||die($!);print<F>' 'xargs -a' 'node -e console.log(require("fs").readFileSync(process.argv[1],"utf8"))'; do
 		command -v "${command%% *}" >/dev/null || continue
-		# shellcheck disable=SC2086 # words
-		denied $command "$HOME/.ssh/id_ed25519"
+		read -ra words <<<"$command"
+		denied "${words[@]}" "$HOME/.ssh/id_ed25519"
 		assert_output_contains "hurdle: deny file-read-data $HOME/.ssh/id_ed25519 ("
 		assert_output_matches 'rule: .*\.ssh'
 	done
@@ -130,6 +130,7 @@ options=()
 
 @test "with HOME denied, the project below it is usable" {
 	require_tool git make
+	local tilde='~''/' # as in a settings file
 	mkdir -p "$HOME/project"
 	echo canary >"$HOME/other"
 	cd "$HOME/project"
@@ -137,12 +138,12 @@ options=()
 	git init -q . && git config user.name a && git config user.email a@example.org
 	for command in 'make -s && cat out' 'git add . && git commit -q -m x && git log --oneline' 'ls' 'python3 -c "import json, os; print(os.listdir())"' \
 		'pwd -P' 'mkdir -p a/b && cd a/b && ls ../..' 'find . -name out' 'bash -c "echo *"'; do
-		run_in "$PWD" -- hurdle run -q --deny-read '~/' -- sh -c "$command"
+		run_in "$PWD" -- hurdle run -q --deny-read "$tilde" -- sh -c "$command"
 		[[ $status == 0 && -n $output ]] || fail "fails: $command" "$(seen_)"
 		# what git looks for in HOME is refused, and it lives with that
 		[[ $command == git* ]] || assert_output_lacks '<sandbox_violations>'
 	done
-	PROJECT=$PWD options=(--deny-read '~/')
+	PROJECT=$PWD options=(--deny-read "$tilde")
 	denied cat "$HOME/other"
 	denied cat ../other
 	denied ls ..

@@ -133,14 +133,13 @@ SH
 	[[ ! -e /proc/$output ]]
 	((SECONDS - before >= 4 && SECONDS - before < 15)) || fail "$((SECONDS - before)) seconds"
 	# when hurdle itself is killed, the command goes with it
-	"$HURDLE" run -q -- bash -c 'echo $$ >pid; exec sleep 306' 3>&- &
-	local hurdle=$!
+	TMPDIR=$OUTSIDE "$HURDLE" run -q -- bash -c 'echo $$ >pid; exec sleep 306' 3>&- &
+	local supervisor=$!
 	until [[ -s pid ]]; do sleep 0.02; done
-	kill -KILL "$hurdle"
-	wait "$hurdle" || :
+	kill -KILL "$supervisor"
+	wait "$supervisor" || :
 	for _ in {1..50}; do [[ -e /proc/$(<pid) ]] || break; sleep 0.05; done
 	[[ ! -e /proc/$(<pid) ]]
-	rm -rf "${TMPDIR:-/tmp}"/hurdle-*
 }
 
 @test "standard descriptors may be closed" {
@@ -254,11 +253,11 @@ PY
 
 @test "the values that were dropped are not in hurdle's own memory" {
 	A_TOKEN=canary-value "$HURDLE" run -q -- sh -c 'echo $$ >pid; while [ ! -e done ]; do sleep 0.05; done' 3>&- &
-	local hurdle=$!
+	local supervisor=$!
 	until [[ -s pid ]]; do sleep 0.02; done
 	! grep -qa canary-value "/proc/$(<pid)/environ" || { touch 'done'; fail 'the command has it'; }
-	if grep -qa canary-value "/proc/$hurdle/environ" 2>err; then touch 'done'; fail 'hurdle shows it'; fi
+	if grep -qa canary-value "/proc/$supervisor/environ" 2>err; then touch 'done'; fail 'hurdle shows it'; fi
 	as_root || grep -q 'ermission denied' err || { touch 'done'; fail 'hurdle is dumpable'; }
 	touch 'done'
-	wait "$hurdle"
+	wait "$supervisor"
 }
