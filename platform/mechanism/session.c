@@ -72,7 +72,7 @@ static int try_parent(struct session *s, const char *parent, bool for_root)
 		return 0;
 	/* root's commands may become another user, who must still reach the shim; who is not told the inner name cannot find it */
 	if (!mkdtemp(s->dir) || chmod(s->dir, 0711) < 0 || chmod(s->top, 0711) < 0) {
-		int r = -errno;
+		int r = errno ? -errno : -EIO;
 		session_close(s);
 		return r;
 	}

@@ -261,7 +261,9 @@ decision() { cut -f 1,2,7 <<<"$output" | tail -n +2; }
 	assert_status 0
 	assert_equal "$(decision)" $'read\tdenied\tdenyRead ~/.netrc\ncreate\tdenied\tnot under a write root\nexec\tallowed\tno rule denies running it'
 	ask explain file --allow-read file
-	assert_equal "$(decision | head -n 2)" $'read\tallowed\tallowRead file\ncreate\tallowed\tallowWrite .'
+	assert_equal "$(decision | head -n 2)" $'read\tallowed\tno rule denies reading it\ncreate\tallowed\tallowWrite .'
+	ask explain file --allow-read file --deny-read file
+	assert_equal "$(decision | head -n 1)" $'read\tallowed\tallowRead file'
 	ask explain --write "$OUTSIDE/x" --allow-write "$OUTSIDE" --deny-write "$OUTSIDE/x"
 	assert_status 1
 	assert_output_matches $'create\tdenied\t(application|supervised|kernel)\t[a-z+]+\t--deny-write\tflags\tdenyWrite '
