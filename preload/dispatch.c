@@ -53,6 +53,13 @@ long invoke(struct frame *f, const struct row *r)
 	return r->returns == RETURNS_INT ? (int)result : r->returns == RETURNS_ERRNO ? -(int)result : result;
 }
 
+/* No path lies in the first page: the kernel says EFAULT to such a pointer, and following it would end the program. */
+static bool is_bad(const struct frame *f, const struct row *r)
+{
+	return (r->path != NO && (unsigned long)f->arg[r->path] < 4096 && f->arg[r->path]) ||
+	       (r->path2 != NO && (unsigned long)f->arg[r->path2] < 4096 && f->arg[r->path2]);
+}
+
 enum answer shim_enter(struct frame *f)
 {
 	const struct row *r = &shim_rows[f->row];
@@ -60,13 +67,13 @@ enum answer shim_enter(struct frame *f)
 		shim_init();
 	if (!shim_real[f->row])
 		__atomic_store_n(&shim_real[f->row], find_real(r->name), __ATOMIC_RELEASE);
-	enum answer a = r->handler(f, r);
+	enum answer a = is_bad(f, r) ? PASS : r->handler(f, r);
 	if (a == PASS && !shim_real[f->row]) /* an export that this libc does not have */
 		return fail(f, r, ENOSYS);
 	return a;
 }
 
-static const struct row *row_by_number(long number)
+static const struct row *search_number(long number)
 {
 	for (size_t i = 0; i < sizeof number_rows / sizeof *number_rows; i++)
 		if (number_rows[i].number == number)
@@ -75,6 +82,20 @@ static const struct row *row_by_number(long number)
 		if (shim_rows[i].number == number)
 			return &shim_rows[i];
 	return NULL;
+}
+
+/* The answer for a number never changes, so it is looked for once. */
+static const struct row *row_by_number(long number)
+{
+	static const struct row none, *known[512];
+	if (number >= 512)
+		return NULL;
+	const struct row *row = __atomic_load_n(&known[number], __ATOMIC_RELAXED);
+	if (!row) {
+		row = search_number(number);
+		__atomic_store_n(&known[number], row ? row : &none, __ATOMIC_RELAXED);
+	}
+	return row == &none ? NULL : row;
 }
 
 /* syscall(number, ...): the same rows, one argument further. */
@@ -86,7 +107,7 @@ HANDLER(on_syscall)
 	struct frame g = { .arg = { f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5], f->stack[0] }, .row = BY_NUMBER, .stack = f->stack + 1 };
 	struct row by_number = *row;
 	by_number.returns = RETURNS_INT;
-	if (row->handler(&g, &by_number) == PASS)
+	if (is_bad(&g, &by_number) || row->handler(&g, &by_number) == PASS)
 		return PASS;
 	f->ret = g.ret;
 	return DONE;

@@ -30,6 +30,7 @@ struct run {
 	struct strv repositories;
 	char *cwd;          /* of the command at its end; NULL: not known */
 	int report_fd, cwd_fd;
+	bool report_existed, cwd_existed;
 	double seconds;
 };
 
@@ -124,8 +125,27 @@ static int open_cwd_file(struct run *run, struct err *err)
 	const char *path = run->options->cwd_file;
 	if (!path)
 		return 0;
+	run->cwd_existed = access(path, F_OK) == 0;
 	run->cwd_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return run->cwd_fd < 0 ? err_set(err, -errno, "cannot write '%s': %s", path, strerror(errno)) : 0;
+}
+
+static int open_report(struct run *run, struct err *err)
+{
+	const char *path = run->options->report;
+	if (!path)
+		return 0;
+	run->report_existed = access(path, F_OK) == 0;
+	return report_open(path, &run->report_fd, err);
+}
+
+/* Nothing was started, so nothing is left behind. */
+static void remove_results(const struct run *run)
+{
+	if (run->report_fd >= 0 && !run->report_existed)
+		unlink(run->options->report);
+	if (run->cwd_fd >= 0 && !run->cwd_existed)
+		unlink(run->options->cwd_file);
 }
 
 /* Before anything is opened here: a number that is free now may be a descriptor of hurdle's own later. */
@@ -154,9 +174,12 @@ static int before(struct run *run, struct err *err)
 	if (r < 0)
 		return exit_for(r);
 	if (check_shim(run, err) < 0 || plan_check_required(&run->plan, err) < 0 || refuse_uncovered(run, err) < 0 ||
-	    (o->report && report_open(o->report, &run->report_fd, err) < 0) || open_cwd_file(run, err) < 0 || launch_prepare(l, err) < 0)
+	    launch_prepare(l, err) < 0)
 		return EXIT_REFUSED;
-	return 0;
+	if (open_report(run, err) == 0 && open_cwd_file(run, err) == 0)
+		return 0;
+	remove_results(run);
+	return EXIT_REFUSED;
 }
 
 /* ---- after ---- */

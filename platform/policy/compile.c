@@ -253,12 +253,22 @@ static void add_move_patterns(struct builder *b, const char *text, size_t text_l
 	}
 }
 
+/*
+ * Of names with several components also the place of the first one counts. Not of .git: a repository that the run makes has
+ * hooks of its own, and so has a worktree that it adds; but a submodule's directory comes with an old repository.
+ */
+static bool is_whole_name(const char *path)
+{
+	if (strncmp(path, "/**/", 4) != 0 || !strchr(path + 4, '/'))
+		return false;
+	return strncasecmp(path + 4, ".git/", 5) != 0 || strncasecmp(path + 9, "modules/", 8) == 0;
+}
+
 static void add_pattern_rule(struct builder *b, uint32_t index, int slot)
 {
 	const struct rule *r = &b->policy->rules[index];
 	unsigned flags = (r->icase ? PATTERN_ICASE : 0) | (slot == SLOT_PROTECT ? PATTERN_NOT_IN_NODE_MODULES : 0);
-	/* a repository that the run makes has hooks of its own; .git itself is old or new by its own directory */
-	if (slot == SLOT_PROTECT && strncmp(r->path, "/**/", 4) == 0 && strchr(r->path + 4, '/') && strncasecmp(r->path + 4, ".git/", 5) != 0)
+	if (slot == SLOT_PROTECT && is_whole_name(r->path))
 		flags |= PATTERN_WHOLE_NAME;
 	size_t len = strlen(r->path);
 	while (len > 1 && r->path[len - 1] == '/')

@@ -126,7 +126,9 @@ static void record_holder(struct walk *w, const struct image_pattern *p, uint32_
 	w->inner_len = component > 1 ? component - 1 : 1;
 	w->inner = w->parent;
 	uint32_t len = w->inner_len;
-	for (uint32_t i = 4; text && (p->flags & PATTERN_WHOLE_NAME) && i < p->text_len; i++) /* after the leading two stars */
+	/* after the leading two stars; .git is as old as itself */
+	const uint32_t first = text && p->text_len > 9 && text[5] == 'g' && text[6] == 'i' && text[7] == 't' && text[8] == '/' ? 9 : 4;
+	for (uint32_t i = first; text && (p->flags & PATTERN_WHOLE_NAME) && i < p->text_len; i++)
 		if (text[i] == '/')
 			len = parent_len(w->path, len);
 	if (w->holder_len && w->holder_len <= len)

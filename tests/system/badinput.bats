@@ -166,3 +166,27 @@ bad() {
 	assert_output '125 0'
 	assert_stderr_contains 'No space left on device'
 }
+
+@test "a report that cannot be begun leaves nothing behind" {
+	run_in "$PROJECT" -- hurdle run --report r.json --cwd-file /no/such/place -- touch ran
+	assert_status 125
+	assert_file_absent "$PROJECT/r.json"
+	assert_file_absent "$PROJECT/ran"
+	run_in "$PROJECT" -- hurdle run --report /no/such/place --cwd-file c -- touch ran
+	assert_status 125
+	assert_file_absent "$PROJECT/c"
+}
+
+@test "a pointer into the first page gets the kernel's answer" {
+	require_tool python3
+	cat >"$PROJECT/t.py" <<-'X'
+		import ctypes, errno
+		libc = ctypes.CDLL(None, use_errno=True)
+		for call in (lambda: libc.open(ctypes.c_void_p(8), 0), lambda: libc.mkdir(ctypes.c_void_p(8), 0o700),
+		             lambda: libc.unlink(ctypes.c_void_p(8)), lambda: libc.rename(b"a", ctypes.c_void_p(8)),
+		             lambda: libc.syscall(257, -100, ctypes.c_void_p(8), 0)):
+		    assert call() == -1 and ctypes.get_errno() == errno.EFAULT
+	X
+	run_in "$PROJECT" -- hurdle run -- python3 t.py
+	assert_status 0
+}
