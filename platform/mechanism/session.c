@@ -62,7 +62,7 @@ static int try_parent(struct session *s, const char *parent, bool for_root)
 	remove_stale(real);
 	s->top = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
 	if (!mkdtemp(s->top)) {
-		int r = -errno;
+		int r = errno ? -errno : -EIO;
 		free(s->top);
 		s->top = NULL;
 		return r;
