@@ -52,31 +52,29 @@ static void remove_stale(const char *parent)
 	}
 }
 
-static int try_parent(struct session *s, const char *parent, bool for_root)
+static bool try_parent(struct session *s, const char *parent, bool for_root)
 {
 	if (!parent || !usable_parent(parent))
-		return -ENOENT;
+		return false;
 	_cleanup_free_ char *real = realpath(parent, NULL);
 	if (!real || strpbrk(real, " :\n\t"))
-		return -ENOENT;
+		return false;
 	remove_stale(real);
 	s->top = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
 	if (!mkdtemp(s->top)) {
-		int r = errno ? -errno : -EIO;
 		free(s->top);
 		s->top = NULL;
-		return r;
+		return false;
 	}
 	s->dir = for_root ? strf("%s/XXXXXX", s->top) : xstrdup(s->top);
 	if (!for_root)
-		return 0;
+		return true;
 	/* root's commands may become another user, who must still reach the shim; who is not told the inner name cannot find it */
 	if (!mkdtemp(s->dir) || chmod(s->dir, 0711) < 0 || chmod(s->top, 0711) < 0) {
-		int r = errno ? -errno : -EIO;
 		session_close(s);
-		return r;
+		return false;
 	}
-	return 0;
+	return true;
 }
 
 static int make_tmp(struct session *s, struct err *err)
@@ -96,7 +94,7 @@ int session_open(struct session *s, bool for_root, struct err *err)
 	const char *const parents[] = { wanted, getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm" };
 	*s = (struct session){ .dirfd = -1, .events_fd = -1, .lock_fd = -1 };
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)
-		if (try_parent(s, parents[i], for_root) == 0)
+		if (try_parent(s, parents[i], for_root))
 			return make_tmp(s, err);
 	int r = err_set(err, -EACCES, "cannot make a private directory in $TMPDIR, /tmp, /var/tmp, $XDG_RUNTIME_DIR or /dev/shm");
 	err_hint(err, "set TMPDIR to a directory that you can write to, whose path has no space or colon, and whose file system is not noexec");
