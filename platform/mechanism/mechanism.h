@@ -37,7 +37,6 @@ struct launch {
 	size_t n_pass_fds;
 	pid_t proof;               /* of the proof that is running; 0: none */
 	char *canary, *proof_failure; /* owned */
-	struct measurement *measurement; /* preload.c's, while the proof runs */
 	struct image *image;       /* compiled policy, owned */
 	size_t image_size;
 };

@@ -96,27 +96,32 @@ static int write_empty_image(struct launch *l, struct err *err)
 
 enum { PROOF_PROGRAMS = 3 };
 
-/* What the first proof's child measures, in memory that it shares with the supervisor. */
-struct measurement { bool done, readable[ARRAY_SIZE(((struct host *)0)->ancestors)]; };
-
-/* With the command's rights, and no shim in the way: what a raw system call could read. */
-static void measure_ancestors(const struct host *h, struct measurement *m)
+/*
+ * With the command's rights, and no shim in the way: what a raw system call could read. The child shares the supervisor's memory,
+ * which the kernel lets it read whatever its rights are; so of the supervisor itself another file is asked that is under the
+ * same check (proc(5): PTRACE_MODE_READ).
+ */
+static void measure_ancestors(struct host *h)
 {
 	for (size_t i = 0; i < h->n_ancestors; i++) {
+		struct ancestor *a = &h->ancestors[i];
 		char path[40], byte;
-		snprintf(path, sizeof path, "/proc/%d/environ", (int)h->ancestors[i].pid);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		struct stat st;
+		snprintf(path, sizeof path, "/proc/%d/%s", (int)a->pid, a->pid == getppid() ? "cwd" : "environ");
+		if (a->pid == getppid()) {
+			a->readable = readlink(path, &byte, 1) == 1;
+			continue;
+		}
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		/* root's command can become the other user */
-		bool other = h->root && fstat(fd, &st) == 0 && st.st_uid != 0;
-		m->readable[i] = fd >= 0 && (other || read(fd, &byte, 1) >= 0);
+		bool other = h->root && fd >= 0 && fstat(fd, &st) == 0 && st.st_uid != 0;
+		a->readable = fd >= 0 && (other || read(fd, &byte, 1) >= 0);
 		if (fd >= 0)
 			close(fd);
 	}
-	m->done = true;
+	h->ancestors_measured = true;
 }
 
-/* Not vfork: a child that shares memory may read the supervisor's environment whatever its rights are. */
 static void __attribute__((noreturn)) proof_child(struct launch *l, char *const argv[], char *const envp[], const sigset_t *mask)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -125,8 +130,8 @@ static void __attribute__((noreturn)) proof_child(struct launch *l, char *const 
 	dup2(null, 2);
 	session_close_from(3);
 	session_drop_rights(l->host);
-	if (l->measurement && !l->measurement->done)
-		measure_ancestors(l->host, l->measurement);
+	if (!l->host->ancestors_measured)
+		measure_ancestors(l->host);
 	alarm(5); /* a shell that hangs is an answer too */
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execve(argv[0], argv, envp);
@@ -164,12 +169,12 @@ static char *start_proof(struct launch *l, int i)
 	sigset_t all, mask;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
-	l->proof = fork();
+	l->proof = vfork();
 	if (l->proof == 0)
 		proof_child(l, (char *const *)(uintptr_t)argv, envp, &mask);
 	int error = errno;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	return l->proof < 0 ? strf("fork: %s", strerror(error)) : NULL;
+	return l->proof < 0 ? strf("vfork: %s", strerror(error)) : NULL;
 }
 
 /* NULL: the running proof succeeded. */
@@ -203,18 +208,6 @@ static void clear_page(struct wire_page *page)
 	page->violations = page->hellos = page->tickets = page->uncovered = page->lost = 0;
 }
 
-static void keep_measurement(struct launch *l)
-{
-	struct measurement *m = l->measurement;
-	if (!m)
-		return;
-	l->host->ancestors_measured = m->done;
-	for (size_t i = 0; m->done && i < l->host->n_ancestors; i++)
-		l->host->ancestors[i].readable = m->readable[i];
-	munmap(m, sizeof *m);
-	l->measurement = NULL;
-}
-
 int preload_begin_proof(struct launch *l, struct err *err)
 {
 	int r = write_files(l, err);
@@ -223,8 +216,6 @@ int preload_begin_proof(struct launch *l, struct err *err)
 	if (r < 0)
 		return r;
 	host_list_ancestors(l->host);
-	void *shared = mmap(NULL, sizeof *l->measurement, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	l->measurement = shared == MAP_FAILED ? NULL : shared;
 	l->canary = strf("%s/" WIRE_CANARY, l->session.dir);
 	l->proof_failure = start_proof(l, 0);
 	return 0;
@@ -251,7 +242,6 @@ int preload_end_proof(struct launch *l, struct err *err)
 	}
 	proof_program(l, i, argv);
 	clear_page(l->session.page);
-	keep_measurement(l);
 	if (why) {
 		host_set(l->host, CAP_SHIM, false, "%s", why);
 		l->host->shim_failure = TAKE_PTR(why);
@@ -265,9 +255,6 @@ void preload_abandon_proof(struct launch *l)
 {
 	if (l->proof > 0)
 		free(end_proof(l, 0));
-	if (l->measurement)
-		munmap(l->measurement, sizeof *l->measurement);
-	l->measurement = NULL;
 	free(l->canary);
 	free(l->proof_failure);
 	l->canary = l->proof_failure = NULL;
