@@ -161,7 +161,10 @@ static long open_held(struct target *t, int flags)
 /* O_NOFOLLOW would stay visible in F_GETFL, so it is for kernels without openat2 only. */
 static long open_object(struct target *t, int flags, unsigned mode)
 {
-	if (t->magic || (t->exists && t->place.whole && !is_tmpfile(flags)))
+	if (!t->exists && !(flags & O_CREAT))
+		return -ENOENT;
+	bool slash = t->exists && t->place.base[strlen(t->place.base) - 1] == '/'; /* the kernel would follow a link here */
+	if (t->magic || slash || (t->exists && t->place.whole && !is_tmpfile(flags)))
 		return open_held(t, flags);
 	if (t->object >= 0)
 		sys_close(t->object);
