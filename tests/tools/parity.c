@@ -59,7 +59,7 @@ extern char **environ;
 
 /* ---- printing ---- */
 
-static void say(const char *format, ...)
+static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 {
 	char line[20000], out[20000];
 	size_t n = 0;
@@ -390,33 +390,57 @@ static void reset(void)
 		say("cannot reset: %s\n", strerror(errno));
 }
 
-static void run_group(const struct group *g, struct lines *before)
+/*
+ * They are many. What is not among the first of its kind has one of the forms, in turn, and leaves out every other path, the
+ * next variant the others; of pairs but for the first variant two of three are left out. No path or variant is left out as such.
+ */
+static bool has_turn(const struct group *g, unsigned variant, unsigned n, enum form *ret)
+{
+	unsigned one_of = g->others ? (variant > 0 ? 3 : 1) : variant > 3 ? 2 : 1;
+
+	*ret = (enum form)((n / one_of + variant) % FORMS);
+	return (n + variant) % one_of == 0;
+}
+
+static void run_call(const struct group *g, const struct variant *v, const char *path, const char *other, enum form form, struct lines *before)
 {
 	static struct lines after;
-	unsigned turn = 0;
 
+	call_once(g, v, path, other, form);
+	snapshot(&after);
+	if (compare(before, &after)) {
+		reset();
+		drop(before);
+		snapshot(before);
+	}
+	drop(&after);
+}
+
+static void run_path(const struct group *g, const struct variant *v, const char *path, const char *other, unsigned n, struct lines *before)
+{
+	enum form form;
+
+	if (g->run == do_odd)
+		run_call(g, v, path, other, RELATIVE, before);
+	else if (!g->others && v < g->variants + 2)
+		for (form = RELATIVE; form < FORMS; form++)
+			run_call(g, v, path, other, form, before);
+	else if (has_turn(g, (unsigned)(v - g->variants), n, &form))
+		run_call(g, v, path, other, form, before);
+}
+
+static void run_group(const struct group *g, struct lines *before)
+{
 	with_attributes = g->run == do_xattr;
-	for (const struct variant *v = g->variants; v->name; v++)
-		for (const char *const *path = g->paths; *path; path++)
-			for (const char *const *other = g->others; !other || *other; other++) {
-				/* they are many: pairs, and what is not the first of its kind, have one of the forms, in turn */
-				bool turns = g->others || v > g->variants + 1;
-				enum form form = turns ? turn++ % FORMS : RELATIVE, end = turns ? form + 1 : FORMS;
-				if (g->run == do_odd)
-					form = RELATIVE, end = ABSOLUTE;
-				for (; form < end; form++) {
-					call_once(g, v, *path, other ? *other : NULL, form);
-					snapshot(&after);
-					if (compare(before, &after)) {
-						reset();
-						drop(before);
-						snapshot(before);
-					}
-					drop(&after);
-				}
-				if (!other)
-					break;
-			}
+	for (const struct variant *v = g->variants; v->name; v++) {
+		unsigned n = 0;
+		for (const char *const *path = g->paths; *path; path++) {
+			if (!g->others)
+				run_path(g, v, *path, NULL, n++, before);
+			for (const char *const *other = g->others; other && *other; other++)
+				run_path(g, v, *path, *other, n++, before);
+		}
+	}
 }
 
 /* The kernel follows 40 links at most, all in all. The shim counts those of the last component only: near 40 they differ. */
