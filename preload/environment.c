@@ -7,9 +7,10 @@ extern char **environ __attribute__((weak, visibility("default")));
 
 static const char preload_name[] = "LD_PRELOAD=", ticket_name[] = WIRE_TICKET_VARIABLE "=";
 
-/* With these the loader or libc itself, which no shim sees, runs foreign code or writes files. */
 static const char *const dropped_names[] = {
-	"LD_AUDIT=", "LD_DEBUG_OUTPUT=", "LD_PROFILE=", "LD_PROFILE_OUTPUT=", "GMON_OUT_PREFIX=", "MALLOC_TRACE=",
+#define DROPPED(name, reason) name "=",
+#include "preload/dropped.def"
+#undef DROPPED
 };
 
 static bool is_dropped(const char *entry)

@@ -6,7 +6,7 @@
 
 enum {
 	NEW_USER = 0x10000000, NEW_MOUNT = 0x00020000, /* CLONE_NEWUSER, CLONE_NEWNS */
-	TRACE_ME = 0, TRACE_ATTACH = 16, TRACE_SEIZE = 0x4206,
+	TRACE_ATTACH = 16, TRACE_SEIZE = 0x4206, /* PTRACE_ATTACH, PTRACE_SEIZE */
 };
 
 /* Told as what it is: no path, and no rule but that the run has one view of the file system. */
@@ -29,16 +29,11 @@ HANDLER(on_refuse_namespace)
 	return judged() ? refuse(f, r, WIRE_NAMESPACE, EPERM) : PASS;
 }
 
-/* A user namespace gives the rights to mount. flags: position of the flags. */
+/* unshare, and clone, whose child comes back by the real function's own return. A user namespace gives the rights to mount. flags:
+ * position of the flags. */
 HANDLER(on_unshare)
 {
 	return judged() && (f->arg[r->flags] & (NEW_USER | NEW_MOUNT)) ? refuse(f, r, WIRE_NAMESPACE, EPERM) : PASS;
-}
-
-/* Only looks: the child comes back by the real function's own return. */
-HANDLER(on_clone)
-{
-	return on_unshare(f, r);
 }
 
 /* ptrace(request, pid, ...) */

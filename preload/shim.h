@@ -139,5 +139,5 @@ HANDLER(on_object); HANDLER(on_descriptor);
 HANDLER(on_execve); HANDLER(on_execv); HANDLER(on_execvp); HANDLER(on_execl); HANDLER(on_fexecve); HANDLER(on_execveat); HANDLER(on_spawn);
 HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
-HANDLER(on_chdir); HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_clone); HANDLER(on_trace); HANDLER(on_other_process);
+HANDLER(on_chdir); HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_trace); HANDLER(on_other_process);
 HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_pass);

@@ -11,8 +11,9 @@
 
 /* With the network off, a program that asks for a proxy is led to a port where nothing listens, and fails at once. */
 static const char *const black_hole[] = {
-	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy",
-	"npm_config_proxy", "npm_config_https_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "CARGO_HTTP_PROXY",
+#define PROXY_VARIABLE(name, reader) name,
+#include "platform/mechanism/proxy_variables.def"
+#undef PROXY_VARIABLE
 };
 
 static void add_network(struct launch *l)

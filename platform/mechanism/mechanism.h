@@ -61,6 +61,8 @@ extern const size_t n_mechanisms;
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
 void session_close(struct session *s); /* removes it */
+/* session_stale.c: removes what killed hurdles of this user left in parent, where nothing uses it any more. */
+void session_remove_stale(const char *parent);
 /* The page as it is now, in memory of its own: the file of a mapping that the confined side shortens kills who touches it. */
 void session_freeze(struct session *s);
 /* Closes every descriptor from this one up; works also where /proc/self/fd may not be listed. */

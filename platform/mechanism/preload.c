@@ -289,6 +289,7 @@ static enum extent holds_write(const struct host *h, struct strv *caveats)
 
 static enum extent holds_names(const struct host *h, struct strv *caveats)
 {
+	strv_add(caveats, "an old directory that is moved aside and copied back is a new one, its protected names too");
 	if (!h->caps[CAP_BIRTH_TIME].available)
 		strv_add(caveats, "without birth times, protected names are held only at the top of the working directory, in HOME and in repositories found at the start");
 	return holds_write(h, caveats);

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
@@ -35,23 +34,6 @@ static bool usable_parent(const char *path)
 	return access(path, W_OK | X_OK) == 0 && statvfs(path, &v) == 0 && !(v.f_flag & ST_NOEXEC);
 }
 
-/* A hurdle that was killed could not remove its directory. It no longer holds the lock on it; a young one may not hold it yet. */
-static void remove_stale(const char *parent)
-{
-	enum { YOUNG_SECONDS = 60 };
-	_cleanup_closedir_ DIR *dir = opendir(parent);
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		struct stat st;
-		if (strncmp(e->d_name, "hurdle-", 7) != 0 || strlen(e->d_name) != 13)
-			continue;
-		_cleanup_free_ char *path = strf("%s/%s", parent, e->d_name);
-		_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_ctime + YOUNG_SECONDS < time(NULL) &&
-		    flock(fd, LOCK_EX | LOCK_NB) == 0)
-			remove_tree(path);
-	}
-}
-
 static bool try_parent(struct session *s, const char *parent, bool for_root)
 {
 	if (!parent || !usable_parent(parent))
@@ -59,7 +41,7 @@ static bool try_parent(struct session *s, const char *parent, bool for_root)
 	_cleanup_free_ char *real = realpath(parent, NULL);
 	if (!real || strpbrk(real, " :\n\t"))
 		return false;
-	remove_stale(real);
+	session_remove_stale(real);
 	s->top = strf("%s/hurdle-XXXXXX", strcmp(real, "/") == 0 ? "" : real);
 	if (!mkdtemp(s->top)) {
 		free(s->top);
@@ -263,19 +245,17 @@ static int session_enter(struct launch *l, struct err *err)
 static enum extent session_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
 {
 	(void)p;
-	if (r->guarantee == G_priv_escalation)
-		return h->caps[CAP_NO_NEW_PRIVS].available ? HOLDS_WHOLE : HOLDS_NOT;
-	return HOLDS_NOT;
 	(void)caveats;
+	return r->guarantee == G_priv_escalation && h->caps[CAP_NO_NEW_PRIVS].available ? HOLDS_WHOLE : HOLDS_NOT;
 }
 
 static bool session_available(struct host *h, const struct policy *p, char **ret_evidence)
 {
 	(void)p;
-	bool nnp = host_has(h, CAP_NO_NEW_PRIVS);
+	host_has(h, CAP_NO_NEW_PRIVS);
 	host_has(h, CAP_SUBREAPER);
 	*ret_evidence = strf("%s; %s", h->caps[CAP_NO_NEW_PRIVS].evidence, h->caps[CAP_SUBREAPER].evidence);
-	return nnp || true;
+	return true;
 }
 
 static char *session_profile(const struct policy *p, struct host *h)

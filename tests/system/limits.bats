@@ -316,3 +316,14 @@ print("pushed")'
 	run_in "$PROJECT" -- hurdle run -- head -c 512 "$disk"
 	assert_status 0
 }
+
+@test "an old directory that is moved aside and copied back is a new one" {
+	mkdir -p sub/.vscode
+	run_in "$PROJECT" -- hurdle run -q -- sh -c 'echo hit >sub/.vscode/tasks.json'
+	refute_hit sub/.vscode/tasks.json
+	run_in "$PROJECT" -- hurdle run -q -- sh -c 'mv sub aside && cp -a aside sub && echo hit >sub/.vscode/tasks.json'
+	assert_status 0
+	assert_file_content sub/.vscode/tasks.json hit
+}
+
+refute_hit() { [[ $status != 0 ]] && assert_file_absent "$1"; }

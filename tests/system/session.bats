@@ -261,3 +261,43 @@ PY
 	touch 'done'
 	wait "$supervisor"
 }
+
+# kill_hurdle COMMAND: starts hurdle on it with TMPDIR=$OUTSIDE, ends hurdle alone by SIGKILL; left is the directory that stays
+kill_hurdle() {
+	TMPDIR=$OUTSIDE "$HURDLE" run -q -- sh -c "echo >ready; $1" 3>&- >/dev/null 2>&1 &
+	local pid=$! try
+	for try in {1..100}; do [[ ! -e ready ]] || break; sleep 0.05; done
+	kill -KILL "$pid"
+	wait "$pid" || :
+	left=$(echo "$OUTSIDE"/hurdle-??????)
+	[[ -d $left ]] || fail 'nothing was left'
+}
+
+@test "what a killed hurdle left goes with the next run, and nothing else of such a name" {
+	kill_hurdle 'exec sleep 60'
+	mkdir "$OUTSIDE/hurdle-backup" && echo mine >"$OUTSIDE/hurdle-backup/file"
+	mkdir -p "$OUTSIDE/hurdle-source/nested" "$OUTSIDE/hurdle-twofil" && echo mine >"$OUTSIDE/hurdle-twofil/shim.so"
+	for try in {1..100}; do # the command dies with hurdle, but not in the same moment
+		TMPDIR=$OUTSIDE run_in "$PROJECT" -- hurdle run -q -- true
+		[[ -d $left ]] || break
+		sleep 0.05
+	done
+	assert_file_absent "$left"
+	assert_file_content "$OUTSIDE/hurdle-backup/file" mine
+	assert_file_content "$OUTSIDE/hurdle-twofil/shim.so" mine
+	assert_file_present "$OUTSIDE/hurdle-source/nested"
+}
+
+@test "what a killed hurdle left stays while a process of the run still needs it" {
+	kill_hurdle 'setsid sh -c "echo \$\$ >pid; exec sleep 60" & exec sleep 60'
+	for try in {1..100}; do [[ ! -s pid ]] || break; sleep 0.05; done
+	TMPDIR=$OUTSIDE run_in "$PROJECT" -- hurdle run -q -- true
+	assert_file_present "$left"
+	kill -KILL "$(<pid)"
+	for try in {1..100}; do
+		TMPDIR=$OUTSIDE run_in "$PROJECT" -- hurdle run -q -- true
+		[[ -d $left ]] || break
+		sleep 0.05
+	done
+	assert_file_absent "$left"
+}
