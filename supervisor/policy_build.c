@@ -65,7 +65,8 @@ static void choose_profile(struct policy *p, const struct options *o)
 
 	if (profile == CHOICE_UNSET)
 		return;
-	p->set_by[SCALAR_PROFILE] = p->set_by[SCALAR_ENABLED] = LAYER_FLAGS;
+	policy_decided(p, SCALAR_PROFILE, LAYER_FLAGS, origin);
+	policy_decided(p, SCALAR_ENABLED, LAYER_FLAGS, origin);
 	p->profile_strict = profile == PROFILE_STRICT;
 	p->scrub_only = profile == PROFILE_SCRUB;
 	free(p->scrub_only_origin);
@@ -78,15 +79,16 @@ static void choose_scalars(struct policy *p, const struct options *o)
 	choose_profile(p, o);
 	if (o->net != CHOICE_UNSET) {
 		p->net = (enum net_mode)o->net;
-		p->net_layer = p->set_by[SCALAR_NET] = LAYER_FLAGS;
+		p->net_layer = LAYER_FLAGS;
+		policy_decided(p, SCALAR_NET, LAYER_FLAGS, "--net");
 	}
 	if (o->caches != CHOICE_UNSET) {
 		p->caches = (enum cache_mode)o->caches;
-		p->set_by[SCALAR_CACHES] = LAYER_FLAGS;
+		policy_decided(p, SCALAR_CACHES, LAYER_FLAGS, "--caches");
 	}
 	if (o->exec_from != CHOICE_UNSET) {
 		p->exec_outside_roots = o->exec_from == EXEC_FROM_OUTSIDE_ROOTS;
-		p->set_by[SCALAR_EXEC_FROM] = LAYER_FLAGS;
+		policy_decided(p, SCALAR_EXEC_FROM, LAYER_FLAGS, "--exec-from");
 	}
 	p->strict |= o->strict;
 	p->allow_git_config |= o->allow_git_config;

@@ -54,6 +54,7 @@ struct policy *policy_new(const char *cwd, const char *home)
 
 	p->cwd = xstrdup(cwd);
 	p->home = home ? xstrdup(home) : NULL;
+	p->allow_unsandboxed = p->auto_allow_bash = true; /* as Claude Code has them */
 	if (strcmp(cwd, "/"))
 		strv_add(&p->real_dirs, cwd);
 	if (home && strcmp(home, "/"))
@@ -91,6 +92,7 @@ void policy_free(struct policy *p)
 	strv_free(&p->backends);
 	strv_free(&p->real_dirs);
 	strv_free(&p->icase_mounts);
+	policy_lists_release(p);
 	free(p);
 }
 

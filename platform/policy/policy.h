@@ -49,8 +49,26 @@ struct required { enum guarantee guarantee; enum level level; bool best; char *o
 /* Keys with one value. */
 enum scalar {
 	SCALAR_NET, SCALAR_CACHES, SCALAR_STRICT, SCALAR_EXEC_FROM, SCALAR_GIT_CONFIG, SCALAR_PROFILE, SCALAR_ENABLED, SCALAR_UNIX,
-	SCALAR_BACKEND, SCALAR_COUNT,
+	SCALAR_BACKEND, SCALAR_STRICT_ALLOWLIST, SCALAR_HTTP_PROXY, SCALAR_SOCKS_PROXY, SCALAR_PARENT_HTTP, SCALAR_PARENT_HTTPS,
+	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_COUNT,
 };
+
+/*
+ * What is kept as it stands in the files, for who acts on it: the proxy (domains, addresses) and hurdle decide (commands). Entries
+ * are in the order in which they were read. given: somebody said the key, even if its list was empty; an allowedDomains that was
+ * given and is empty allows nothing, one that was not given leaves the default list. What a project's file may not say is not here.
+ */
+enum list {
+	LIST_ALLOWED_DOMAINS, LIST_DENIED_DOMAINS, LIST_DOMAIN_REASONS /* text: the denied entry, value: why */, LIST_DENIED_ADDRESSES,
+	LIST_EXCLUDED_COMMANDS, LIST_PLATFORMS /* enabledPlatforms */, LIST_COUNT,
+};
+struct item { char *text, *value, *origin; enum layer layer; }; /* all owned; value: NULL for most */
+struct items { struct item *v; size_t n; bool given; };
+
+/* A rule of Claude Code's permissions. "Bash(npm run *)" has the tool "Bash" and the argument "npm run *"; "Bash", "Bash()" and
+ * "Bash(*)" have no argument (NULL) and mean every use. "\(", "\)" and "\\" in the text stand for the second character. */
+enum permission_list { PERMISSION_ALLOW, PERMISSION_ASK, PERMISSION_DENY };
+struct permission { enum permission_list list; enum layer layer; char *tool, *argument, *text, *origin; };
 
 struct policy {
 	struct rule *rules;
@@ -75,6 +93,14 @@ struct policy {
 	struct strv listed;           /* directories that count as old where there are no birth times */
 	struct strv backends;         /* mechanisms asked for by name, in order; none: auto */
 	enum layer set_by[SCALAR_COUNT]; /* who decided each single value so far: the highest layer does */
+	char *set_origin[SCALAR_COUNT];  /* in whose words; NULL: nobody's */
+	struct items lists[LIST_COUNT];
+	struct permission *permissions;  /* in the order in which they were read */
+	size_t n_permissions;
+	bool strict_allowlist;           /* hosts on no list are refused without asking */
+	uint16_t http_proxy_port, socks_proxy_port; /* of a proxy that runs already; 0: ours */
+	char *parent_http, *parent_https, *parent_no_proxy; /* parentProxy; NULL: not said */
+	bool allow_unsandboxed, auto_allow_bash; /* allowUnsandboxedCommands, autoAllowBashIfSandboxed; both true unless said */
 	struct strv real_dirs;        /* directories known to exist free of links, so that resolving below them is cheap */
 	struct strv icase_mounts;     /* mount points that compare names without case; filled at the first need */
 	bool icase_known;
@@ -99,6 +125,13 @@ int policy_add(struct policy *p, enum rule_kind kind, enum layer layer, const ch
 /* Adds a literal rule whose path is real already, or must not be resolved (/dev/stdout). */
 void policy_add_exact(struct policy *p, enum rule_kind kind, enum layer layer, const char *path, const char *origin);
 void policy_warn(struct policy *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* lists.c. Texts are copied; value may be NULL. The same text twice in one list is one entry, of the higher layer. */
+void policy_add_item(struct policy *p, enum list list, enum layer layer, const char *text, const char *value, const char *origin);
+/* Reads "Tool" or "Tool(argument)". -EINVAL: it is neither. */
+int policy_add_permission(struct policy *p, enum permission_list list, enum layer layer, const char *text, const char *origin);
+/* The single value is decided by this layer from now on. */
+void policy_decided(struct policy *p, enum scalar scalar, enum layer layer, const char *origin);
+void policy_lists_release(struct policy *p);
 int policy_require(struct policy *p, const char *guarantee, const char *level, const char *origin, struct err *err);
 
 /* paths.c: pure text. Joins base and text, collapses "//", "/./" and, textually, "x/..". Owned result. */

@@ -207,7 +207,11 @@ int settings_read_object(struct reader *r, const struct json_step *at, json_t *o
 	struct json_step member = { .parent = at };
 	json_t *value;
 
-	prefix = strf("%s%s", name, *name ? "." : "");
+	const char *below = name;
+
+	if (r->form == FORM_CLAUDE && !strncmp(name, "sandbox", 7) && (!name[7] || name[7] == '.'))
+		below = name + (name[7] ? 8 : 7);
+	prefix = strf("%s%s", below, *below ? "." : "");
 	json_object_foreach(object, member.key, value) {
 		int code = read_member(r, prefix, &member, value);
 
@@ -256,7 +260,7 @@ static int read_text(struct reader *r)
 	root = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	if (!root)
 		return not_json(r, &e);
-	code = json_is_object(root) ? settings_read_object(r, NULL, root) : settings_wrong_type(r, NULL, root, "an object");
+	code = json_is_object(root) ? settings_read_document(r, root) : settings_wrong_type(r, NULL, root, "an object");
 	json_decref(root);
 	return code;
 }

@@ -6,16 +6,16 @@
 
 /* ---- helpers ---- */
 
-/* May this file decide the value? A higher layer, or the first file of the same one, has the word. */
-static bool decides(struct reader *r, enum scalar scalar, const struct json_step *at)
+bool settings_decides(struct reader *r, enum scalar scalar, const struct json_step *at)
 {
-	enum layer *by = &r->p->set_by[scalar];
+	_cleanup_free_ char *origin = settings_origin(r, at);
+	const enum layer by = r->p->set_by[scalar];
 
-	if (r->layer <= *by && *by != LAYER_DEFAULT) {
+	if (r->layer <= by && by != LAYER_DEFAULT) {
 		settings_warn(r, at, "already decided elsewhere; the entry is ignored");
 		return false;
 	}
-	*by = r->layer;
+	policy_decided(r->p, scalar, r->layer, origin);
 	return true;
 }
 
@@ -132,11 +132,16 @@ static int read_paths(struct reader *r, const struct settings_key *key, const st
 
 static int read_flag(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *value)
 {
-	const enum scalar scalar = (enum scalar)key->argument;
-	bool *flag = scalar == SCALAR_STRICT ? &r->p->strict : scalar == SCALAR_GIT_CONFIG ? &r->p->allow_git_config : &r->p->unix_open;
+	static const size_t flags[SCALAR_COUNT] = {
+		[SCALAR_STRICT] = offsetof(struct policy, strict), [SCALAR_GIT_CONFIG] = offsetof(struct policy, allow_git_config),
+		[SCALAR_UNIX] = offsetof(struct policy, unix_open), [SCALAR_STRICT_ALLOWLIST] = offsetof(struct policy, strict_allowlist),
+		[SCALAR_UNSANDBOXED] = offsetof(struct policy, allow_unsandboxed), [SCALAR_AUTO_ALLOW] = offsetof(struct policy, auto_allow_bash),
+	};
 
-	if (decides(r, scalar, at))
-		*flag = json_is_true(value);
+	if (key->words)
+		settings_warn(r, at, "%s", key->words);
+	if (settings_decides(r, (enum scalar)key->argument, at))
+		*(bool *)(void *)((char *)r->p + flags[key->argument]) = json_is_true(value);
 	return 0;
 }
 
@@ -146,7 +151,7 @@ static int read_exec_from(struct reader *r, const struct settings_key *key, cons
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && decides(r, SCALAR_EXEC_FROM, at))
+	if (i >= 0 && settings_decides(r, SCALAR_EXEC_FROM, at))
 		r->p->exec_outside_roots = i == 1;
 	return i < 0 ? i : 0;
 }
@@ -157,7 +162,7 @@ static int read_net_mode(struct reader *r, const struct settings_key *key, const
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && decides(r, SCALAR_NET, at)) {
+	if (i >= 0 && settings_decides(r, SCALAR_NET, at)) {
 		r->p->net = (enum net_mode)i;
 		r->p->net_layer = r->layer;
 	}
@@ -170,7 +175,7 @@ static int read_caches(struct reader *r, const struct settings_key *key, const s
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && decides(r, SCALAR_CACHES, at))
+	if (i >= 0 && settings_decides(r, SCALAR_CACHES, at))
 		r->p->caches = (enum cache_mode)i;
 	return i < 0 ? i : 0;
 }
@@ -201,7 +206,7 @@ static int read_profile(struct reader *r, const struct settings_key *key, const 
 
 	if (i < 0)
 		return i;
-	if (!decides(r, SCALAR_PROFILE, at))
+	if (!settings_decides(r, SCALAR_PROFILE, at))
 		return 0;
 	r->p->profile_strict = i == 1;
 	if (i == 2)
@@ -213,7 +218,7 @@ static int read_profile(struct reader *r, const struct settings_key *key, const 
 
 static int read_enabled(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *value)
 {
-	if (!decides(r, SCALAR_ENABLED, at))
+	if (!settings_decides(r, SCALAR_ENABLED, at))
 		return 0;
 	if (json_is_false(value))
 		scrub_only(r, at);
@@ -234,7 +239,7 @@ static int read_backend(struct reader *r, const struct settings_key *key, const 
 	json_array_foreach(value, element.index, name)
 		if (!json_is_string(name))
 			return settings_wrong_type(r, &element, name, "the name of a mechanism");
-	if (!decides(r, SCALAR_BACKEND, at))
+	if (!settings_decides(r, SCALAR_BACKEND, at))
 		return 0;
 	strv_free(&r->p->backends);
 	if (json_is_string(value) && strcmp(json_string_value(value), "auto"))

@@ -4,10 +4,17 @@
 #include "platform/policy/json_position.h"
 #include "platform/policy/policy.h"
 
+/*
+ * The formats are told apart by content. A Claude Code file has its sandbox keys in an object "sandbox", and "permissions"; what else
+ * stands in it is none of our business. In the others the keys of "sandbox" stand at the top.
+ */
+enum form { FORM_RUNTIME, FORM_CLAUDE };
+
 struct reader {
 	struct policy *p;
 	const char *name; /* of the file, for messages */
 	enum layer layer;
+	enum form form;
 	const char *text; /* for positions */
 	size_t len;
 	struct err *err;
@@ -27,6 +34,8 @@ struct settings_key {
 extern const struct settings_key settings_keys[];
 extern const size_t n_settings_keys;
 
+/* settings_forms.c: the same for the whole document, in whichever form it is. */
+int settings_read_document(struct reader *, json_t *root);
 /* Reads the members of an object by the table. 0 or a negative errno with words. */
 int settings_read_object(struct reader *, const struct json_step *at, json_t *object);
 
@@ -48,6 +57,16 @@ int settings_choose(struct reader *, const struct json_step *at, const json_t *v
 /* policy_add() with the origin and the position of the entry. 0 or a negative errno. */
 int settings_add_path(struct reader *, const struct json_step *at, enum rule_kind kind, const char *path, unsigned flags);
 void settings_add_once(struct strv *list, const char *text);
+
+/* May this file decide the value? A higher layer, or the first file of the same one, has the word; warns when not. */
+bool settings_decides(struct reader *, enum scalar, const struct json_step *at);
+
+/* settings_kept.c: what the policy keeps as it stands. */
+int settings_read_list(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);
+int settings_read_reasons(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
+int settings_read_port(struct reader *, const struct settings_key *, const struct json_step *at, json_t *number);
+int settings_read_parent_proxy(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
+int settings_read_permissions(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
 
 int settings_read_env_credentials(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);
 int settings_read_file_credentials(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);

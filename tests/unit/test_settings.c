@@ -99,8 +99,12 @@ Test(settings, warnings)
 		{ "{\"network\":{\"allowedDomains\":[]}}", "f.json: network.allowedDomains: not supported yet" },
 		{ "{\"network\":{\"deniedDomains\":[\"example.com\"]}}", "f.json: network.deniedDomains: not supported yet" },
 		{ "{\"network\":{\"allowMachLookup\":[\"x\"]}}", "f.json: network.allowMachLookup: changes nothing here: only macOS" },
-		{ "{\"sandbox\":{\"enabled\":true}}", "f.json: sandbox: not supported yet" },
-		{ "{\"permissions\":{\"allow\":[]}}", "f.json: permissions: not supported yet" },
+		{ "{\"sandbox\":{\"enabled\":true},\"model\":\"x\",\"hooks\":{}}", NULL },
+		{ "{\"permissions\":{\"allow\":[]}}", NULL },
+		{ "{\"sandbox\":{},\"permisions\":{}}", "f.json: permisions: unknown key; did you mean \"permissions\"?" },
+		{ "{\"sandbox\":{},\"filesystem\":{}}", "f.json: filesystem: is not read at the top of a Claude Code file; put it into \"sandbox\"" },
+		{ "{\"sandbox\":{\"enabld\":true}}", "f.json: sandbox.enabld: unknown key; did you mean \"enabled\"?" },
+		{ "{\"permissions\":{\"allow\":[\"Bash(x\"]}}", "f.json: permissions.allow[0]: 'Bash(x' is no rule" },
 		{ "{\"filesystem\":{\"disabled\":true}}", "f.json: filesystem.disabled: not supported yet" },
 		{ "{\"mandatoryDenySearchDepth\":5}", "f.json: mandatoryDenySearchDepth: changes nothing" },
 		{ "{\"credentials\":{\"envVars\":[{\"name\":\"A\",\"mode\":\"mask\",\"injectHosts\":[\"example.com\"]}]}}",
@@ -187,6 +191,33 @@ Test(settings, layers)
 	cr_assert_eq(s.p->n_rules, 3, "the same path, asked for by a higher layer, is a rule of its own");
 	read_text(&s, LAYER_MANAGED, "{\"profile\":\"scrub\",\"failIfUnavailable\":true}");
 	cr_assert(s.p->scrub_only && s.p->n_required == 2);
+	scratch_end(&s);
+}
+
+/* What the proxy and hurdle decide read. */
+Test(settings, kept)
+{
+	static const char claude[] =
+		"{\"sandbox\":{\"excludedCommands\":[\"docker:*\"],\"allowUnsandboxedCommands\":false,\"network\":{\"allowedDomains\":[\"a.example.com\"],"
+		"\"deniedDomains\":[\"b.example.com\"],\"httpProxyPort\":3128,\"socksProxyPort\":null,\"strictAllowlist\":true,"
+		"\"deniedDomainReasons\":{\"b.example.com\":\"why\"},\"parentProxy\":{\"http\":\"http://x.example.com:1\"}}},"
+		"\"permissions\":{\"allow\":[\"Bash(npm run *)\",\"WebSearch\",\"Bash(*)\"],\"deny\":[\"Bash(echo \\\\(1\\\\))\"],\"defaultMode\":\"plan\"}}";
+	struct scratch s;
+
+	scratch_begin(&s);
+	cr_assert(s.p->allow_unsandboxed && s.p->auto_allow_bash);
+	cr_assert_eq(read_text(&s, LAYER_USER, claude), 0, "%s", s.err.text);
+	cr_assert_eq(read_text(&s, LAYER_FLAGS, "{\"network\":{\"allowedDomains\":[\"c.example.com\",\"a.example.com\"]}}"), 0);
+	const struct items *allowed = &s.p->lists[LIST_ALLOWED_DOMAINS], *reasons = &s.p->lists[LIST_DOMAIN_REASONS];
+	cr_assert(allowed->given && allowed->n == 2 && allowed->v[0].layer == LAYER_FLAGS && !strcmp(allowed->v[1].text, "c.example.com"));
+	cr_assert_str_eq(s.p->lists[LIST_DENIED_DOMAINS].v[0].origin, "f.json: sandbox.network.deniedDomains[0]");
+	cr_assert(reasons->n == 1 && !strcmp(reasons->v[0].value, "why") && !s.p->lists[LIST_PLATFORMS].given);
+	cr_assert(s.p->http_proxy_port == 3128 && s.p->socks_proxy_port == 0 && s.p->strict_allowlist && !s.p->allow_unsandboxed);
+	cr_assert(!strcmp(s.p->parent_http, "http://x.example.com:1") && !s.p->parent_https);
+	cr_assert_eq(s.p->n_permissions, 4);
+	cr_assert(!strcmp(s.p->permissions[0].tool, "Bash") && !strcmp(s.p->permissions[0].argument, "npm run *"));
+	cr_assert(!s.p->permissions[1].argument && !s.p->permissions[2].argument);
+	cr_assert(s.p->permissions[3].list == PERMISSION_DENY && !strcmp(s.p->permissions[3].argument, "echo (1)"));
 	scratch_end(&s);
 }
 
