@@ -140,6 +140,7 @@ int cmd_status(const struct options *o)
 		return EXIT_REFUSED;
 	}
 	output_warnings(l.policy);
+	host_try_all(l.host);
 	code = o->json ? output_json(report_plan(&plan, l.host)) : print_text(o, &plan, l.host);
 	if (code == 0)
 		code = judge_requirements(&plan);

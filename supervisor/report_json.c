@@ -77,10 +77,15 @@ static json_t *host_json(struct host *h)
 	json_object_set_new(host, "platform", json_text(h->platform));
 	json_object_set_new(host, "root", json_boolean(h->root));
 	for (int c = 0; c < CAP_COUNT; c++) {
-		json_t *one = json_object();
+		json_t *one;
+
+		/* a run tries what its plan asks for; status has tried all */
+		if (!h->caps[c].tried)
+			continue;
+		one = json_object();
 
 		json_object_set_new(one, "name", json_text(capability_name((enum capability)c)));
-		json_object_set_new(one, "available", json_boolean(host_has(h, (enum capability)c)));
+		json_object_set_new(one, "available", json_boolean(h->caps[c].available));
 		json_object_set_new(one, "evidence", json_text(h->caps[c].evidence));
 		json_array_append_new(list, one);
 	}

@@ -13,19 +13,22 @@
 #include "platform/base/cleanup.h"
 #include "platform/base/str.h"
 #include "platform/base/sys.h"
+#include "platform/host/probe.h"
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
 
-static const struct { const char *name, *text; } info[] = {
-#define CAPABILITY(id, name_, text_) { name_, text_ },
+const struct capability_info capability_infos[CAP_COUNT] = {
+#define CAPABILITY(id, name_, where_, function_, package_, text_) \
+	[CAP_##id] = { .name = name_, .text = text_, .package = package_, .where = where_, .try = function_ },
 #include "platform/host/capabilities.def"
 #undef CAPABILITY
 };
 
-const char *capability_name(enum capability c) { return info[c].name; }
-const char *capability_text(enum capability c) { return info[c].text; }
+const char *capability_name(enum capability c) { return capability_infos[c].name; }
+const char *capability_text(enum capability c) { return capability_infos[c].text; }
+const char *capability_package(enum capability c) { return capability_infos[c].package; }
 
 void host_set(struct host *h, enum capability c, bool available, const char *format, ...)
 {
@@ -38,57 +41,96 @@ void host_set(struct host *h, enum capability c, bool available, const char *for
 	h->caps[c] = (struct capability_state){ .tried = true, .available = available, .evidence = str_take(&s) };
 }
 
-static void said(struct host *h, enum capability c, long result, const char *call)
+void answer_keep(struct host *h, const struct answer *a)
 {
-	host_set(h, c, result >= 0, "%s: %s", call, result >= 0 ? "ok" : strerror(errno));
+	const enum capability c = (enum capability)a->capability;
+	host_set(h, c, a->available, "%s", a->evidence);
+	h->caps[c].error = a->error;
+	if (c == CAP_LANDLOCK)
+		h->landlock_abi = a->available ? a->value : 0;
 }
 
-static void try_openat2(struct host *h)
+/* ---- what changes nothing ---- */
+
+void try_openat2(struct host *h, struct answer *a)
 {
 	struct { uint64_t flags, mode, resolve; } how = { O_PATH | O_CLOEXEC, 0, 4 /* RESOLVE_NO_SYMLINKS */ };
 	long fd = syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof how);
-	said(h, CAP_OPENAT2, fd, "openat2(\"/\", RESOLVE_NO_SYMLINKS)");
+	(void)h;
+	answer_call(a, fd, "openat2(\"/\", RESOLVE_NO_SYMLINKS)");
 	if (fd >= 0)
 		close((int)fd);
 }
 
-static void try_proc(struct host *h)
+/* asks, changes nothing: a kernel that can set it can say whether it is set */
+void try_no_new_privs(struct host *h, struct answer *a)
+{
+	(void)h;
+	answer_call(a, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), "prctl(PR_GET_NO_NEW_PRIVS)");
+}
+
+void try_subreaper(struct host *h, struct answer *a)
+{
+	(void)h;
+	answer_call(a, prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)");
+}
+
+void try_proc(struct host *h, struct answer *a)
 {
 	char name[64];
 	_cleanup_close_ int fd = open("/", O_PATH | O_CLOEXEC);
 	char path[40];
+	(void)h;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	ssize_t n = readlink(path, name, sizeof name);
-	if (n == 1 && name[0] == '/')
-		host_set(h, CAP_PROC, true, "readlink(/proc/self/fd/N): ok");
+	if (n == 1 && name[0] != '/')
+		answer_no(a, 0, "readlink(/proc/self/fd/N): wrong name");
 	else
-		host_set(h, CAP_PROC, false, "readlink(/proc/self/fd/N): %s", n < 0 ? strerror(errno) : "wrong name");
+		answer_call(a, n, "readlink(/proc/self/fd/N)");
 }
 
-static void try_birth_time(struct host *h)
+void try_birth_time(struct host *h, struct answer *a)
 {
 	struct statx st;
 	long r = syscall(SYS_statx, AT_FDCWD, ".", 0, STATX_BTIME, &st);
+	(void)h;
 	if (r == 0 && !(st.stx_mask & STATX_BTIME))
-		host_set(h, CAP_BIRTH_TIME, false, "statx(\".\", STATX_BTIME): this file system has none");
+		answer_no(a, 0, "statx(\".\", STATX_BTIME): this file system has none");
 	else
-		said(h, CAP_BIRTH_TIME, r, "statx(\".\", STATX_BTIME)");
+		answer_call(a, r, "statx(\".\", STATX_BTIME)");
+}
+
+/* ---- asking ---- */
+
+static void try_here(struct host *h, enum capability c)
+{
+	struct answer a = { .capability = c };
+	capability_infos[c].try(h, &a);
+	answer_keep(h, &a);
 }
 
 bool host_has(struct host *h, enum capability c)
 {
 	if (h->caps[c].tried)
 		return h->caps[c].available;
-	switch (c) {
-	case CAP_OPENAT2:      try_openat2(h); break;
-	/* asks, changes nothing: a kernel that can set it can say whether it is set */
-	case CAP_NO_NEW_PRIVS: said(h, c, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), "prctl(PR_GET_NO_NEW_PRIVS)"); break;
-	case CAP_SUBREAPER:    said(h, c, prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)"); break;
-	case CAP_PROC:         try_proc(h); break;
-	case CAP_BIRTH_TIME:   try_birth_time(h); break;
-	default:               host_set(h, c, false, "not tried"); break;
+	switch (capability_infos[c].where) {
+	case HERE:  try_here(h, c); break;
+	case CHILD: probe_in_child(h, &c, 1); break;
+	case GIVEN: host_set(h, c, false, "not tried"); break;
 	}
 	return h->caps[c].available;
+}
+
+void host_try_all(struct host *h)
+{
+	enum capability list[CAP_COUNT];
+	size_t n = 0;
+	for (enum capability c = 0; c < CAP_COUNT; c++)
+		if (capability_infos[c].where != CHILD)
+			host_has(h, c);
+		else if (!h->caps[c].tried)
+			list[n++] = c;
+	probe_in_child(h, list, n);
 }
 
 /* Only for words, and for the one rule that exists on WSL alone. */
@@ -114,6 +156,7 @@ void host_release(struct host *h)
 	for (int i = 0; i < CAP_COUNT; i++)
 		free(h->caps[i].evidence);
 	free(h->shim_failure);
+	free(h->bwrap);
 }
 
 /* "PID (name) S PARENT ...": the name may hold anything. */

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 enum capability {
-#define CAPABILITY(id, name, text) CAP_##id,
+#define CAPABILITY(id, ...) CAP_##id,
 #include "platform/host/capabilities.def"
 #undef CAPABILITY
 	CAP_COUNT,
@@ -16,6 +16,7 @@ enum capability {
 
 struct capability_state {
 	bool tried, available;
+	int error;      /* errno of the step that failed; 0: none */
 	char *evidence; /* owned; "openat2(\"/\", RESOLVE_NO_SYMLINKS): ok" */
 };
 
@@ -29,14 +30,27 @@ struct host {
 	struct ancestor ancestors[32];
 	size_t n_ancestors;
 	bool ancestors_measured;
+	int landlock_abi;           /* after host_has(CAP_LANDLOCK): the number that the kernel says, 0: none; tests may lower it */
+	char *bwrap;                /* after host_has(CAP_BWRAP): the file that would be run; owned; NULL: none */
+	bool bwrap_setuid;
 	char *shim_failure;         /* why CAP_SHIM is not available, in words; owned */
 };
 
 const char *capability_name(enum capability);
 const char *capability_text(enum capability);
+/* Of most distributions; NULL: nothing that could be installed. */
+const char *capability_package(enum capability);
 
-/* Tries it now, once; later calls answer from memory. CAP_SHIM is set by the preload mechanism's proof. */
+/*
+ * Tries it now, once; later calls answer from memory. What could confine, kill or block this process is tried in a forked child with
+ * a time limit. CAP_SHIM is set by the preload mechanism's proof.
+ *
+ * CAP_BWRAP only finds the program: h->bwrap, the real file, which neither the current directory holds nor anybody else can write.
+ * Who runs it must ask the policy first whether the command may write it.
+ */
 bool host_has(struct host *h, enum capability c);
+/* All that were not yet tried, those that need a child together in one. */
+void host_try_all(struct host *h);
 void host_set(struct host *h, enum capability c, bool available, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void host_init(struct host *h);
 void host_release(struct host *h);
