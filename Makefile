@@ -53,14 +53,17 @@ have_archives := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -o /d
 libs := $(if $(have_archives),$(pkg_static),$(shell pkg-config --libs $(packages)))
 have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -static -o /dev/null 2>/dev/null && echo yes)
 
-lib_src   := $(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
+lib_src   := $(filter-out platform/mechanism/stage_main.c,$(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c)) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
 sup_src   := $(wildcard supervisor/*.c)
 scrub_src := envscrub/main.c
 shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
 shim_asm  := preload/arch/$(ARCH).S
+# The program inside other walls has no libc either; stage.c is in the supervisor as well.
+stage_src := platform/mechanism/stage_main.c platform/mechanism/stage.c preload/sys.c platform/mechanism/stage_start.S
 
 lib_obj   := $(lib_src:%.c=$(B)/%.o)
-sup_obj   := $(sup_src:%.c=$(B)/%.o) $(B)/platform/mechanism/shim_blob.o
+blob_obj  := $(B)/platform/mechanism/shim_blob.o $(B)/platform/mechanism/stage_blob.o
+sup_obj   := $(sup_src:%.c=$(B)/%.o) $(blob_obj)
 scrub_obj := $(scrub_src:%.c=$(B)/%.o)
 # The start-up of libc is most of what a small static program costs: 0.7 ms for glibc where cpuid traps, as in virtual machines,
 # 0.05 ms for musl. So scrub-run, which runs before every command, takes musl where its compiler is installed for this machine.
@@ -94,6 +97,14 @@ $(B)/%.o: %.c $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(host_cflags) -c -o $@ $<
+$(B)/hurdle-stage: $(addprefix $(B)/shim/,$(addsuffix .o,$(basename $(stage_src))))
+	$(call say,LD,$@)
+	$(Q)$(CC) -nostdlib -static -Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096 -o $@ $^
+$(B)/hurdle-stage.stripped: $(B)/hurdle-stage
+	$(Q)strip -o $@ $<
+$(B)/platform/mechanism/stage_blob.o: platform/mechanism/stage_blob.S $(B)/hurdle-stage.stripped
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I$(B) -c -o $@ $<
 $(B)/platform/mechanism/shim_blob.o: platform/mechanism/shim_blob.S $(B)/hurdle-shim.stripped.so
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I$(B) -c -o $@ $<
@@ -145,7 +156,7 @@ $(B)/libshim.a: $(shim_test_obj)
 $(B)/libsupervisor.a: $(filter-out $(B)/supervisor/main.o,$(sup_obj))
 	$(Q)rm -f $@; ar rcs $@ $^
 $(B)/tests/unit/test_shim_%.o: pkg_cflags += -Wno-unused-parameter
-$(unit_bin): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_obj) $(B)/platform/mechanism/shim_blob.o $(B)/libsupervisor.a $(B)/libshim.a $(B)/libhurdle.a
+$(unit_bin): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_obj) $(blob_obj) $(B)/libsupervisor.a $(B)/libshim.a $(B)/libhurdle.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs) -lcriterion
 $(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
@@ -168,7 +179,7 @@ check-asan: ## unit tests under AddressSanitizer and UBSan
 # Each tests/fuzz/fuzz_NAME.c with its seeds, for FUZZ_TIME seconds; what it finds stays in build/fuzz/NAME.
 FUZZ_TIME ?= 20
 fuzz_bin  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(fuzz_bin): $(B)/%: $(B)/%.o $(B)/libhurdle.a $(B)/platform/mechanism/shim_blob.o
+$(fuzz_bin): $(B)/%: $(B)/%.o $(B)/libhurdle.a $(blob_obj)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(host_ldflags) -fsanitize=fuzzer -o $@ $^ $(libs)
 fuzz-programs: $(fuzz_bin)
@@ -185,10 +196,10 @@ stack-usage: ## what the shim needs of its callers' stacks (gcc)
 lint: ## rooms and arrows, style, static analysis
 	$(Q)tests/lint
 bench_programs := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/*.c))
-$(B)/tests/bench/%: tests/bench/%.c $(B)/libhurdle.a $(B)/platform/mechanism/shim_blob.o
+$(B)/tests/bench/%: tests/bench/%.c $(B)/libhurdle.a $(blob_obj)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $(filter %.c %.a,$^) $(B)/platform/mechanism/shim_blob.o $(libs)
+	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $(filter %.c %.a,$^) $(blob_obj) $(libs)
 bench: all $(bench_programs) ## measure; figures are ratios of one run
 	$(Q)HURDLE_BUILD=$(abspath $(B)) tests/bench/run
 

@@ -41,9 +41,9 @@ static int choose(const struct options *o, const struct mechanism **ret, struct 
 	return -EINVAL;
 }
 
-static int print_profile(const struct mechanism *m, const struct policy *p, struct host *h)
+static int print_profile(const struct mechanism *m, struct launch *l)
 {
-	_cleanup_free_ char *profile = m->profile ? m->profile(p, h) : NULL;
+	_cleanup_free_ char *profile = m->profile ? m->profile(l) : NULL;
 	struct str text = STR_INIT;
 
 	str_add(&text, profile ? profile : "");
@@ -68,7 +68,7 @@ int cmd_profile(const struct options *o)
 		return EXIT_REFUSED;
 	}
 	output_warnings(l.policy);
-	code = print_profile(m, l.policy, l.host);
+	code = print_profile(m, &l);
 	prepare_release(&l, &plan);
 	return code;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
+#include "supervisor/walls.h"
 
 static bool was_closed[3];
 
@@ -72,80 +74,100 @@ int launch_find_program(struct launch *l, struct err *err)
 int launch_prepare(struct launch *l, struct err *err)
 {
 	for (size_t i = n_mechanisms; i-- > 0;) {
-		int r = mechanisms[i]->prepare ? mechanisms[i]->prepare(l, err) : 0;
+		bool use = l->chosen >> i & 1 && mechanisms[i]->prepare;
+		int r = use ? mechanisms[i]->prepare(l, err) : 0;
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-/* ---- the child ---- */
-
-/* As execvp: a file without a magic number is a shell script. */
-static void exec_program(const struct launch *l)
+void launch_unprepare(struct launch *l)
 {
-	execve(l->program, l->argv, l->env.envp);
-	if (errno != ENOEXEC)
-		return;
-	size_t n = 0;
-	while (l->argv[n])
-		n++;
-	char **argv = xcalloc(n + 2, sizeof *argv);
-	argv[0] = (char[]){ "/bin/sh" };
-	argv[1] = l->program;
-	for (size_t i = 1; i < n; i++)
-		argv[i + 1] = l->argv[i];
-	execve(argv[0], argv, l->env.envp);
+	for (size_t i = 0; i < l->walls.n_fds; i++)
+		close(l->walls.fds[i]);
+	if (l->confine.landlock_fd >= 0)
+		close(l->confine.landlock_fd);
+	free(l->confine.filter);
+	free(l->walls.program);
+	strv_free(&l->walls.argv);
+	strv_free(&l->extra_env);
+	scrub_result_clear(&l->env);
+	l->walls = (struct walls){ 0 };
+	l->confine = (struct confinement){ .landlock_fd = -1 };
 }
 
-static void __attribute__((noreturn)) child(struct launch *l, const sigset_t *mask, pid_t supervisor)
+/* ---- the child ---- */
+
+static void __attribute__((noreturn)) child(struct launch *l, struct stage *block, pid_t supervisor)
 {
-	struct err err = ERR_NONE;
+	enum stage_step step = STAGE_STEP_NONE;
 	if (l->own_group)
 		setpgid(0, 0);
-	if (l->session.page)
-		l->session.page->main_pid = getpid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != supervisor)
 		_exit(EXIT_REFUSED);
-	for (size_t i = 0; i < n_mechanisms; i++)
-		if (mechanisms[i]->enter && mechanisms[i]->enter(l, &err) < 0) {
-			say_err(&err);
-			_exit(EXIT_REFUSED);
-		}
-	for (int fd = 0; fd < 3; fd++)
-		if (was_closed[fd])
-			close(fd);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	exec_program(l);
-	int error = errno;
+	int error = (int)-stage_enter(block, &step);
+	_exit(launch_say_failure(l, step, error));
+}
+
+/* Descriptor 2 may be closed again by now; then nobody hears it. */
+int launch_say_failure(const struct launch *l, enum stage_step step, int error)
+{
+	if (step != STAGE_STEP_EXEC) {
+		say("%s: %s", stage_step_words(step), strerror(error));
+		return EXIT_REFUSED;
+	}
 	say("cannot run '%s': %s", l->program, strerror(error));
-	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
 /* Where orphans are not inherited or not found, a group is what can still be ended together; on a terminal it would lose it. */
-static bool needs_group(const struct host *h)
+static bool needs_group(const struct launch *l)
 {
-	if (h->caps[CAP_SUBREAPER].available && h->caps[CAP_PROC].available)
+	if (l->walls.name || (l->host->caps[CAP_SUBREAPER].available && l->host->caps[CAP_PROC].available))
 		return false;
 	_cleanup_close_ int tty = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	return tty < 0;
 }
 
+static uint32_t closed_low(void)
+{
+	return (uint32_t)was_closed[0] | (uint32_t)was_closed[1] << 1 | (uint32_t)was_closed[2] << 2;
+}
+
+static uint64_t kernel_mask(const sigset_t *set)
+{
+	uint64_t mask = 0;
+	for (int n = 1; n <= 64; n++)
+		if (sigismember(set, n) == 1)
+			mask |= (uint64_t)1 << (n - 1);
+	return mask;
+}
+
+static int start_child(struct launch *l, const struct stage_options *o, struct err *err)
+{
+	_cleanup_free_ struct stage *block = stage_block(l, o);
+	pid_t self = getpid();
+	l->pid = vfork(); /* no copy of the supervisor: the child only makes system calls on its way to exec */
+	if (l->pid == 0)
+		child(l, block, self);
+	return l->pid < 0 ? err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
+}
+
 int launch_start(struct launch *l, struct err *err)
 {
 	sigset_t all, mask;
-	pid_t self = getpid();
-	l->own_group = needs_group(l->host);
+	l->own_group = needs_group(l);
+	l->report_fd = l->command_fd = -1;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
-	l->pid = vfork(); /* no copy of the supervisor: the child only makes system calls on its way to exec */
-	if (l->pid < 0) {
-		int r = err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	const struct stage_options o = {
+		.signal_mask = kernel_mask(&mask), .close_low = closed_low(), .report_fd = -1, .stderr_fd = -1,
+		.events_fd = l->session.page ? l->session.events_fd : -1,
+	};
+	int r = l->walls.name ? walls_start(l, &o, err) : start_child(l, &o, err);
+	if (r < 0)
 		sigprocmask(SIG_SETMASK, &mask, NULL);
-		return r;
-	}
-	if (l->pid == 0)
-		child(l, &mask, self);
-	return 0;
+	return r;
 }

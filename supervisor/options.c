@@ -110,6 +110,23 @@ static int add_assignment(struct strv *list, const struct option_row *row, const
 	return 0;
 }
 
+/* The last one counts, as everywhere where there is one value. */
+static int set_backends(struct strv *list, const struct option_row *row, const char *value, struct err *err)
+{
+	strv_free(list);
+	for (const char *s = value;; s++) {
+		size_t n = strcspn(s, ",");
+		_cleanup_free_ char *name = strf("%.*s", (int)n, s);
+
+		if (!n)
+			return err_set(err, -EINVAL, "option '--%s': a name is empty", row->name);
+		strv_add(list, name);
+		s += n;
+		if (!*s)
+			return 0;
+	}
+}
+
 static int set_file(const char **file, const struct option_row *row, const char *value, struct err *err)
 {
 	if (!*value)
@@ -160,6 +177,7 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_KEEP:             return add_name(&o->keep, row, value, err);
 	case OPTION_DROP:             return add_name(&o->drop, row, value, err);
 	case OPTION_ENV:              return add_assignment(&o->set, row, value, "CI=1", err);
+	case OPTION_BACKEND:          return set_backends(&o->backends, row, value, err);
 	case OPTION_REQUIRE:          return add_assignment(&o->require, row, value, "fs.write=kernel", err);
 	case OPTION_REPORT:           return set_file(&o->report, row, value, err);
 	case OPTION_CWD_FILE:         return set_file(&o->cwd_file, row, value, err);
@@ -258,6 +276,7 @@ void options_release(struct options *o)
 	free(o->pass_fds);
 	free(o->operands);
 	strv_free(&o->settings);
+	strv_free(&o->backends);
 	strv_free(&o->keep);
 	strv_free(&o->drop);
 	strv_free(&o->set);

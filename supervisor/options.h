@@ -28,6 +28,7 @@ struct options {
 	struct strv settings;          /* files */
 	struct strv keep, drop, set;   /* names, globs, NAME=VALUE */
 	struct strv require;           /* GUARANTEE=LEVEL */
+	struct strv backends;          /* names of mechanisms; none: not given */
 	int net, caches, exec_from, profile; /* enum net_mode, cache_mode, exec_from, profile; or CHOICE_UNSET */
 	bool no_sandbox, strict, allow_git_config, allow_all_unix, no_handles;
 

@@ -22,14 +22,14 @@ static enum level lower(enum level a, enum level b)
  * The strongest mechanism that holds the rule whole gives its level, and what gets past that one gets through: what a weaker
  * layer behind it would let by does not matter. Held in part by a stronger one, the rule is as strong as its weakest part.
  */
-static void plan_rule_make(struct plan *plan, struct plan_rule *pr, const struct rule *r, const struct host *h)
+static void plan_rule_make(struct plan_rule *pr, const struct view *v, const struct rule *r)
 {
 	for (size_t i = 0; i < n_mechanisms; i++) {
 		const struct mechanism *m = mechanisms[i];
 		struct strv caveats = { 0 };
-		if (!plan->mechanisms[i].available || !m->holds)
+		if (!(v->chosen >> i & 1) || !m->holds)
 			continue;
-		enum extent extent = m->holds(h, plan->policy, r, &caveats);
+		enum extent extent = m->holds(v, r, &caveats);
 		if (extent != HOLDS_NOT)
 			pr->by |= 1u << i;
 		if (extent == HOLDS_WHOLE && m->level > pr->level) {
@@ -53,6 +53,51 @@ static void plan_guarantee_add(struct plan_guarantee *g, const struct plan_rule 
 	add_caveats(&g->caveats, &pr->caveats);
 }
 
+/* ---- which mechanisms ---- */
+
+static bool asked_for(const struct policy *p, const struct mechanism *m)
+{
+	return strv_has(&p->backends, m->name);
+}
+
+static bool is_auto(const struct policy *p)
+{
+	return !p->backends.n || strv_has(&p->backends, "auto");
+}
+
+/* Walls stand in one another's way but where a row says otherwise: the first one, unless names were given. */
+static unsigned choose(const struct plan *plan, const struct policy *p)
+{
+	unsigned chosen = 0;
+	bool wall = false;
+	for (size_t i = 0; i < n_mechanisms; i++) {
+		const struct mechanism *m = mechanisms[i];
+		bool use = m->role == ROLE_BASE || asked_for(p, m) || (is_auto(p) && !(m->role == ROLE_WALL && wall));
+		if (!use || !plan->mechanisms[i].available)
+			continue;
+		wall |= m->role == ROLE_WALL;
+		chosen |= 1u << i;
+	}
+	return chosen;
+}
+
+int plan_check_backends(const struct plan *plan, struct err *err)
+{
+	const struct strv *names = &plan->policy->backends;
+	for (size_t i = 0; i < names->n; i++) {
+		size_t m = 0;
+		if (strcmp(names->v[i], "auto") == 0)
+			continue;
+		while (m < n_mechanisms && strcmp(mechanisms[m]->name, names->v[i]) != 0)
+			m++;
+		if (m == n_mechanisms)
+			return err_set(err, -ENOTSUP, "backend '%s' is not in this version", names->v[i]);
+		if (!plan->mechanisms[m].available)
+			return err_set(err, -ENOTSUP, "backend '%s' does not work here: %s", names->v[i], plan->mechanisms[m].evidence);
+	}
+	return 0;
+}
+
 void plan_make(struct plan *plan, const struct policy *p, struct host *h)
 {
 	plan->policy = p;
@@ -60,13 +105,15 @@ void plan_make(struct plan *plan, const struct policy *p, struct host *h)
 	plan->mechanisms = xcalloc(n_mechanisms, sizeof *plan->mechanisms);
 	for (size_t i = 0; i < n_mechanisms; i++)
 		plan->mechanisms[i].available = mechanisms[i]->available(h, p, &plan->mechanisms[i].evidence);
+	plan->chosen = choose(plan, p);
+	const struct view view = { .host = h, .policy = p, .chosen = plan->chosen };
 	for (int g = 0; g < G_COUNT; g++)
 		plan->guarantees[g] = (struct plan_guarantee){ .level = LEVEL_NA };
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *r = &p->rules[i];
 		if (r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR)
 			continue;
-		plan_rule_make(plan, &plan->rules[i], r, h);
+		plan_rule_make(&plan->rules[i], &view, r);
 		plan_guarantee_add(&plan->guarantees[r->guarantee], &plan->rules[i]);
 	}
 	/* whoever reaches any host reaches denied ones */

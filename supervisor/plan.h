@@ -24,10 +24,16 @@ struct plan {
 	struct plan_rule *rules;          /* one for each of policy->rules */
 	struct plan_guarantee guarantees[G_COUNT];
 	struct plan_mechanism *mechanisms; /* one for each of mechanisms[] */
+	unsigned chosen;                  /* bit i: mechanisms[i] is in use */
 };
 
-/* Asks every mechanism about every rule. Never fails: what nothing holds has LEVEL_NONE. */
+/*
+ * Chooses the mechanisms (those that policy->backends names; else every layer that is available and the first wall that is) and
+ * asks each about every rule. Never fails: what nothing holds has LEVEL_NONE.
+ */
 void plan_make(struct plan *plan, const struct policy *p, struct host *h);
+/* A mechanism that was asked for by name and is not to be had: -ENOTSUP with words. */
+int plan_check_backends(const struct plan *plan, struct err *err);
 void plan_release(struct plan *plan);
 
 /* --require: 0, or -EPERM with one line for each guarantee that falls short and the rules that make it so. */

@@ -90,6 +90,12 @@ static void choose_scalars(struct policy *p, const struct options *o)
 		p->exec_outside_roots = o->exec_from == EXEC_FROM_OUTSIDE_ROOTS;
 		policy_decided(p, SCALAR_EXEC_FROM, LAYER_FLAGS, "--exec-from");
 	}
+	if (o->backends.n) {
+		strv_free(&p->backends);
+		for (size_t i = 0; i < o->backends.n; i++)
+			strv_add(&p->backends, o->backends.v[i]);
+		p->set_by[SCALAR_BACKEND] = LAYER_FLAGS;
+	}
 	p->strict |= o->strict;
 	p->allow_git_config |= o->allow_git_config;
 	p->unix_open |= o->allow_all_unix;

@@ -5,8 +5,10 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "platform/base/cleanup.h"
+#include "supervisor/launch.h"
 #include "supervisor/policy_build.h"
 
 /* hurdle's own files stand outside every rule of the user's. */
@@ -54,24 +56,6 @@ static int finish_sandbox(struct launch *l, struct err *err)
 
 /* The proof needs a processor of its own for a while, so it begins first; when the settings then ask for the environment alone,
  * it was for nothing. */
-/* A backend that was asked for by name and is not to be had stops the start; the order changes nothing yet. */
-static int check_backends(const struct launch *l, const struct plan *plan, struct err *err)
-{
-	const struct strv *names = &l->policy->backends;
-	for (size_t i = 0; i < names->n; i++) {
-		size_t m = 0;
-		if (strcmp(names->v[i], "auto") == 0)
-			continue;
-		while (m < n_mechanisms && strcmp(mechanisms[m]->name, names->v[i]) != 0)
-			m++;
-		if (m == n_mechanisms)
-			return err_set(err, -ENOTSUP, "backend '%s' is not in this version", names->v[i]);
-		if (!plan->mechanisms[m].available)
-			return err_set(err, -ENOTSUP, "backend '%s' does not work here: %s", names->v[i], plan->mechanisms[m].evidence);
-	}
-	return 0;
-}
-
 static int prepare_steps(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
 {
 	/* the same user's processes may read ours; the command must not find there what it was not given */
@@ -91,12 +75,14 @@ static int prepare_steps(const struct options *o, struct launch *l, struct plan 
 	if (r < 0)
 		return r;
 	plan_make(plan, l->policy, l->host);
-	return check_backends(l, plan, err);
+	l->chosen = plan->chosen;
+	return plan_check_backends(plan, err);
 }
 
 int prepare_plan(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
 {
 	l->session.dirfd = l->session.events_fd = l->session.lock_fd = -1;
+	l->confine.landlock_fd = l->report_fd = l->command_fd = -1;
 	memset(plan, 0, sizeof *plan);
 	int r = prepare_steps(o, l, plan, err);
 	if (r < 0)
@@ -109,8 +95,11 @@ void prepare_release(struct launch *l, struct plan *plan)
 	if (plan->policy)
 		plan_release(plan);
 	end_session(l);
-	scrub_result_clear(&l->env);
-	strv_free(&l->extra_env);
+	launch_unprepare(l);
+	if (l->report_fd >= 0)
+		close(l->report_fd);
+	if (l->command_fd >= 0)
+		close(l->command_fd);
 	free(l->image);
 	l->image = NULL;
 	if (l->host)

@@ -5,9 +5,11 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,20 +17,50 @@
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
 #include "supervisor/launch.h"
+#include "supervisor/walls.h"
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 
 enum { GRACE_SECONDS = 5, KILL_STEP_MS = 20 };
 
 struct watch {
+	struct launch *l;
+	pid_t child;   /* the command, or the walls around it */
 	pid_t command;
 	bool ended, group;
 	int status;
+	int failed;    /* exit code of a command that could not be started inside the walls; 0: it was */
 };
+
+/* Behind walls the command is nobody's child here; its pidfd cannot come to mean another process. */
+static void send(const struct watch *w, int signal)
+{
+	if (w->l->command_fd >= 0)
+		syscall(SYS_pidfd_send_signal, w->l->command_fd, signal, NULL, 0);
+	else
+		kill(w->group ? -w->command : w->command, signal);
+}
 
 /* The command stopped (Ctrl-Z, or a stop of its own): so does hurdle, or the shell would wait for ever. */
 static void stop_along(struct watch *w)
 {
 	kill(getpid(), SIGSTOP);
-	kill(w->group ? -w->command : w->command, SIGCONT);
+	send(w, SIGCONT);
+}
+
+static void hear(struct watch *w)
+{
+	struct stage_report r;
+	while (walls_hear(w->l, &r)) {
+		if (r.kind == STAGE_STOPPED)
+			stop_along(w);
+		else if (r.kind == STAGE_FAILED)
+			w->failed = launch_say_failure(w->l, (enum stage_step)r.step, r.value);
+		else if (r.kind == STAGE_EXITED)
+			w->status = r.value;
+	}
 }
 
 /* Every child that changed; orphans of the command are ours too. False when there is none left. */
@@ -43,13 +75,14 @@ static bool reap(struct watch *w)
 			continue;
 		if (pid < 0)
 			return false;
-		if (pid != w->command)
+		if (pid != w->child)
 			continue;
 		if (WIFSTOPPED(status)) {
 			stop_along(w);
 		} else {
 			w->ended = true;
 			w->status = status;
+			hear(w); /* what was said inside is truer */
 		}
 	}
 }
@@ -60,12 +93,15 @@ static bool command_has_it(const struct watch *w, const siginfo_t *info)
 	return info->si_code == SI_KERNEL && !w->group && !(info->si_signo == SIGHUP && getsid(0) == getpid());
 }
 
-static void pass_on(const struct watch *w, const siginfo_t *info)
+static void pass_on(struct watch *w, const siginfo_t *info)
 {
 	switch (info->si_signo) {
 	case SIGTERM: case SIGINT: case SIGHUP: case SIGQUIT: case SIGUSR1: case SIGUSR2: case SIGALRM:
 		if (!command_has_it(w, info))
-			kill(w->command, info->si_signo);
+			send(w, info->si_signo);
+		break;
+	case SIGIO:
+		hear(w);
 		break;
 	default:
 		break;
@@ -168,12 +204,14 @@ static void end_all(struct watch *w)
 
 void watch_run(struct launch *l, struct outcome_of_run *ret)
 {
-	struct watch w = { .command = l->pid, .group = l->own_group };
+	struct watch w = { .l = l, .child = l->pid, .command = l->command ? l->command : l->pid, .group = l->own_group };
 	sigset_t all;
 	siginfo_t info;
 	sigfillset(&all);
+	if (l->report_fd >= 0 && fcntl(l->report_fd, F_SETOWN, getpid()) == 0)
+		fcntl(l->report_fd, F_SETFL, O_NONBLOCK | O_ASYNC);
 	/* the command may have ended before the first wait */
-	for (reap(&w); !w.ended;) {
+	for (hear(&w), reap(&w); !w.ended;) {
 		if (sigwaitinfo(&all, &info) < 0)
 			continue;
 		pass_on(&w, &info);
@@ -181,5 +219,5 @@ void watch_run(struct launch *l, struct outcome_of_run *ret)
 	}
 	end_all(&w);
 	ret->signal = WIFSIGNALED(w.status) ? WTERMSIG(w.status) : 0;
-	ret->exit = ret->signal ? 128 + ret->signal : WEXITSTATUS(w.status);
+	ret->exit = w.failed ? w.failed : ret->signal ? 128 + ret->signal : WEXITSTATUS(w.status);
 }

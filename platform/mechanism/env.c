@@ -90,11 +90,12 @@ static int env_prepare(struct launch *l, struct err *err)
 	return 0;
 }
 
-static enum extent env_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+static enum extent env_holds(const struct view *v, const struct rule *r, struct strv *caveats)
 {
+	const struct host *h = v->host;
 	if (r->guarantee == G_env_secrets) {
 		strv_add(caveats, "secrets under names and in shapes that no rule knows stay");
-		if (p->env_keep.n)
+		if (v->policy->env_keep.n)
 			strv_add(caveats, "variables kept by the user stay");
 		return HOLDS_WHOLE;
 	}
@@ -120,9 +121,9 @@ static bool env_available(struct host *h, const struct policy *p, char **ret_evi
 	return true;
 }
 
-static char *env_profile(const struct policy *p, struct host *h)
+static char *env_profile(struct launch *l)
 {
-	(void)h;
+	const struct policy *p = l->policy;
 	struct str s = STR_INIT;
 	str_add(&s, "drop: by name and by value, see scrub-run(1)\n");
 	for (size_t i = 0; i < p->env_keep.n; i++)
@@ -139,6 +140,6 @@ static char *env_profile(const struct policy *p, struct host *h)
 }
 
 const struct mechanism mechanism_env = {
-	.name = "env", .what = "drops secrets from the environment", .level = LEVEL_KERNEL,
+	.name = "env", .what = "drops secrets from the environment", .level = LEVEL_KERNEL, .role = ROLE_BASE,
 	.available = env_available, .holds = env_holds, .prepare = env_prepare, .profile = env_profile,
 };

@@ -1,7 +1,8 @@
 /*
  * A mechanism says which rules it can hold, and does it. Planning asks holds() and nothing else knows what a mechanism
- * can do; launching runs prepare() in the supervisor (the last row first: the
- * environment is built when all that goes inside it has said what it needs), then enter() in the child, the first row first.
+ * can do; launching runs prepare() of the chosen ones in the supervisor (the last row first: the environment is built when
+ * all that goes inside it has said what it needs). What has to happen in the command's own process is data by then: struct
+ * confinement, which stage.c carries out.
  */
 #pragma once
 #include "envscrub/scrub.h"
@@ -13,12 +14,43 @@
 
 enum extent { HOLDS_NOT, HOLDS_PART, HOLDS_WHOLE };
 
+/* How the planner chooses when nobody asked for a mechanism by name. */
+enum role {
+	ROLE_BASE,  /* always in use, whatever was asked for */
+	ROLE_WALL,  /* the first that is available, in the order of the table, and those below it */
+	ROLE_LAYER, /* where it is available */
+};
+
+/* What holds() is asked about: this host, this policy, and what else is in use (bit i: mechanisms[i]). */
+struct view {
+	const struct host *host;
+	const struct policy *policy;
+	unsigned chosen;
+};
+
+/* What the command's process does to itself on the way to exec, in this order. Filled by prepare(). */
+struct confinement {
+	uint64_t drop_caps;         /* bit n: capability n, from the bounding set too */
+	int landlock_fd;            /* a ruleset, owned; -1: none */
+	struct sock_filter *filter; /* owned */
+	size_t n_filter;
+};
+
 /* The session's place on disk: 0700, made anew, outside every write root but for its tmp. */
 struct session {
 	char *top, *dir, *tmpdir;  /* owned; NULL before session_open; dir is top, or for root below it */
 	int dirfd, events_fd, lock_fd; /* lock_fd: top, locked as long as hurdle lives */
 	struct wire_page *page;    /* NULL where there is no shim; shared until session_freeze */
 	bool frozen;
+};
+
+/* A program that is started in place of the command, and starts it behind its own walls (bwrap). */
+struct walls {
+	const char *name;          /* of the mechanism; NULL: none, the command is hurdle's own child */
+	char *program;             /* absolute; owned */
+	struct strv argv;          /* owned; the program inside and the number of its descriptor are put behind it */
+	int fds[2];                /* that its arguments name; owned */
+	size_t n_fds;
 };
 
 /* Everything that turns a plan into a running command. */
@@ -29,8 +61,14 @@ struct launch {
 	char *const *environ;      /* as hurdle was started */
 	char **argv;               /* the command */
 	char *program;             /* the file that argv[0] leads to; owned; NULL before it was looked for */
-	pid_t pid;                 /* of the command, once started */
+	pid_t pid;                 /* of hurdle's child, once started: the command, or what stands around it */
 	bool own_group;            /* the command leads a process group: nothing else could end what it leaves */
+	unsigned chosen;           /* the plan's: bit i: mechanisms[i] is in use */
+	struct confinement confine;
+	struct walls walls;
+	int report_fd;             /* where the program inside the walls reports; -1: none */
+	pid_t command;             /* behind walls: the command, which is not hurdle's child; 0: pid is the command */
+	int command_fd;            /* its pidfd; -1: none */
 	struct strv extra_env;     /* NAME=VALUE that mechanisms add after the scrub */
 	struct scrub_result env;   /* filled by env; envp is what the command gets */
 	const int *pass_fds;       /* inherited descriptors to keep, besides 0, 1 and 2 */
@@ -44,19 +82,20 @@ struct launch {
 struct mechanism {
 	const char *name;
 	const char *what;          /* one line, for status */
+	enum role role;
 	enum level level;          /* that it gives where it holds a rule */
 	/* Is it here? Leaves evidence in *ret_evidence (owned). */
 	bool (*available)(struct host *h, const struct policy *p, char **ret_evidence);
 	/* How much of the rule it holds; what still gets through goes into *caveats (may add even when HOLDS_WHOLE). */
-	enum extent (*holds)(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats);
+	enum extent (*holds)(const struct view *v, const struct rule *r, struct strv *caveats);
 	int (*prepare)(struct launch *l, struct err *err);
-	int (*enter)(struct launch *l, struct err *err); /* between fork and exec: no allocation after a threadless fork is promised */
 	/* What it is given, for `hurdle profile NAME`; owned text; NULL: nothing to show. */
-	char *(*profile)(const struct policy *p, struct host *h);
+	char *(*profile)(struct launch *l);
 };
 
 extern const struct mechanism *const mechanisms[];
 extern const size_t n_mechanisms;
+bool mechanism_chosen(unsigned chosen, const struct mechanism *m);
 
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
@@ -65,10 +104,8 @@ void session_close(struct session *s); /* removes it */
 void session_remove_stale(const char *parent);
 /* The page as it is now, in memory of its own: the file of a mapping that the confined side shortens kills who touches it. */
 void session_freeze(struct session *s);
-/* Closes every descriptor from this one up; works also where /proc/self/fd may not be listed. */
-void session_close_from(int fd);
-/* What the command's rights will be, for a child that measures: capabilities dropped, no_new_privs. */
-int session_drop_rights(const struct host *h);
+/* The capabilities that the command does not get: bit n: capability n. */
+uint64_t session_dropped_caps(const struct host *h);
 
 /*
  * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end

@@ -16,6 +16,7 @@
 
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
+#include "platform/mechanism/stage.h"
 #include "preload/coverage.h"
 
 extern const char shim_blob[], shim_blob_end[];
@@ -128,8 +129,8 @@ static void __attribute__((noreturn)) proof_child(struct launch *l, char *const 
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	session_close_from(3);
-	session_drop_rights(l->host);
+	stage_close_descriptors(NULL, 0);
+	stage_drop_rights(session_dropped_caps(l->host));
 	if (!l->host->ancestors_measured)
 		measure_ancestors(l->host);
 	alarm(5); /* a shell that hangs is an answer too */
@@ -314,8 +315,10 @@ static enum extent holds_network(const struct host *h, const struct policy *p, s
 	return HOLDS_WHOLE;
 }
 
-static enum extent preload_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+static enum extent preload_holds(const struct view *v, const struct rule *r, struct strv *caveats)
 {
+	const struct host *h = v->host;
+	const struct policy *p = v->policy;
 	switch (r->guarantee) {
 	case G_fs_write:
 		if (r->path && strcmp(r->path, "/dev/shm") == 0)
@@ -345,10 +348,10 @@ static enum extent preload_holds(const struct host *h, const struct policy *p, c
 	}
 }
 
-static char *preload_profile(const struct policy *p, struct host *h)
+static char *preload_profile(struct launch *l)
 {
+	const struct policy *p = l->policy;
 	struct str s = STR_INIT;
-	(void)h;
 	str_add(&s, "LD_PRELOAD in every program; rules in the order of decision:\n");
 	for (size_t i = 0; i < p->n_rules; i++)
 		if (p->rules[i].path) {
@@ -400,5 +403,6 @@ static int preload_prepare(struct launch *l, struct err *err)
 
 const struct mechanism mechanism_preload = {
 	.name = "preload", .what = "checks in every dynamic program, between it and libc", .level = LEVEL_APPLICATION,
+	.role = ROLE_LAYER,
 	.available = preload_available, .holds = preload_holds, .prepare = preload_prepare, .profile = preload_profile,
 };

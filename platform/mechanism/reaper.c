@@ -12,18 +12,18 @@ static bool reaper_available(struct host *h, const struct policy *p, char **ret_
 	return yes;
 }
 
-static enum extent reaper_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+static enum extent reaper_holds(const struct view *v, const struct rule *r, struct strv *caveats)
 {
-	(void)p;
 	if (r->guarantee != G_proc_lifetime)
 		return HOLDS_NOT;
 	strv_add(caveats, "a process that kills hurdle first survives it");
-	if (!h->caps[CAP_PROC].available)
+	if (!v->host->caps[CAP_PROC].available)
 		strv_add(caveats, "without /proc only the command's process group is found");
 	return HOLDS_WHOLE;
 }
 
 const struct mechanism mechanism_reaper = {
 	.name = "reaper", .what = "ends every process that the command leaves behind", .level = LEVEL_APPLICATION,
+	.role = ROLE_BASE,
 	.available = reaper_available, .holds = reaper_holds,
 };

@@ -6,17 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
@@ -118,7 +113,7 @@ void session_freeze(struct session *s)
 /* What hurdle made itself goes first, by name: a tree can be walked only with descriptors to spare. */
 static void remove_own_files(const struct session *s)
 {
-	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY };
+	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY, WIRE_STAGE };
 	for (size_t i = 0; i < ARRAY_SIZE(own) && s->dirfd >= 0; i++)
 		unlinkat(s->dirfd, own[i], 0);
 	if (s->tmpdir)
@@ -151,102 +146,30 @@ void session_close(struct session *s)
 
 /* ---- rights ---- */
 
-static const unsigned dropped_caps[] = {
-#define CAPABILITY_ROW(number, name, what) number,
+static const uint64_t dropped_caps =
+#define CAPABILITY_ROW(number, name, what) (uint64_t)1 << number |
 #include "platform/mechanism/caps.def"
 #undef CAPABILITY_ROW
-};
+	0;
 
-/* Ambient ones first: they would come back at exec. The bounding set keeps set-id root programs from regaining them. */
-static int drop_capabilities(void)
+uint64_t session_dropped_caps(const struct host *h)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capget, &header, data) < 0)
-		return -errno;
-	for (size_t i = 0; i < ARRAY_SIZE(dropped_caps); i++) {
-		unsigned n = dropped_caps[i], bit = 1u << (n % 32);
-		/* EINVAL: a kernel that has no such capability */
-		if (prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0 && errno != EPERM && errno != EINVAL)
-			return -errno;
-		data[n / 32].effective &= ~bit;
-		data[n / 32].permitted &= ~bit;
-		data[n / 32].inheritable &= ~bit;
-	}
-	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+	return h->root ? dropped_caps : 0;
 }
 
-int session_drop_rights(const struct host *h)
+static int session_prepare(struct launch *l, struct err *err)
 {
-	if (h->root) {
-		int r = drop_capabilities();
-		if (r < 0)
-			return r;
-	}
-	/* where the kernel lacks it, priv.escalation says so */
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)err;
+	l->confine.drop_caps = session_dropped_caps(l->host);
 	return 0;
-}
-
-/* ---- descriptors and signals ---- */
-
-static bool passed(const struct launch *l, int fd)
-{
-	for (size_t i = 0; i < l->n_pass_fds; i++)
-		if (l->pass_fds[i] == fd)
-			return true;
-	return false;
-}
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-/* A process that is not dumpable may not list its own descriptors, and libbsd's closefrom then tries every number. */
-void session_close_from(int fd)
-{
-	if (syscall(SYS_close_range, fd, ~0u, 0) < 0)
-		closefrom(fd);
-}
-
-/* From each kept descriptor to the next. */
-static void close_inherited(const struct launch *l)
-{
-	int from = 3;
-	for (;;) {
-		int next = -1;
-		for (size_t i = 0; i < l->n_pass_fds; i++)
-			if (l->pass_fds[i] >= from && (next < 0 || l->pass_fds[i] < next))
-				next = l->pass_fds[i];
-		if (next < 0)
-			break;
-		for (int fd = from; fd < next; fd++)
-			close(fd);
-		from = next + 1;
-	}
-	session_close_from(from);
-	for (size_t i = 0; i < l->n_pass_fds; i++)
-		if (passed(l, l->pass_fds[i]))
-			fcntl(l->pass_fds[i], F_SETFD, 0);
-}
-
-static int session_enter(struct launch *l, struct err *err)
-{
-	/* a core file is written by the kernel, wherever the process stands */
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-	close_inherited(l);
-	int r = session_drop_rights(l->host);
-	return r < 0 ? err_set(err, r, "cannot drop capabilities: %s", strerror(-r)) : 0;
 }
 
 /* ---- what it holds ---- */
 
-static enum extent session_holds(const struct host *h, const struct policy *p, const struct rule *r, struct strv *caveats)
+static enum extent session_holds(const struct view *v, const struct rule *r, struct strv *caveats)
 {
-	(void)p;
 	(void)caveats;
-	return r->guarantee == G_priv_escalation && h->caps[CAP_NO_NEW_PRIVS].available ? HOLDS_WHOLE : HOLDS_NOT;
+	return r->guarantee == G_priv_escalation && v->host->caps[CAP_NO_NEW_PRIVS].available ? HOLDS_WHOLE : HOLDS_NOT;
 }
 
 static bool session_available(struct host *h, const struct policy *p, char **ret_evidence)
@@ -258,15 +181,14 @@ static bool session_available(struct host *h, const struct policy *p, char **ret
 	return true;
 }
 
-static char *session_profile(const struct policy *p, struct host *h)
+static char *session_profile(struct launch *l)
 {
 	struct str s = STR_INIT;
-	(void)p;
 	str_add(&s, "private directory: TMPDIR or /tmp or the first of its kind, mode 0700, removed at the end\n"
 		    "inherited descriptors: closed from 3 up\n"
 		    "no_new_privs: set\n"
 		    "core files: none\n");
-	if (h->root) {
+	if (l->host->root) {
 		str_add(&s, "capabilities dropped, from the bounding set too:");
 #define CAPABILITY_ROW(number, name, what) str_add(&s, " " name);
 #include "platform/mechanism/caps.def"
@@ -279,5 +201,6 @@ static char *session_profile(const struct policy *p, struct host *h)
 
 const struct mechanism mechanism_session = {
 	.name = "session", .what = "private TMPDIR, no inherited descriptors, no_new_privs, fewer capabilities", .level = LEVEL_KERNEL,
-	.available = session_available, .holds = session_holds, .enter = session_enter, .profile = session_profile,
+	.available = session_available, .role = ROLE_BASE,
+	.holds = session_holds, .prepare = session_prepare, .profile = session_profile,
 };
