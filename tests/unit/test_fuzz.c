@@ -12,6 +12,9 @@
 #define LLVMFuzzerTestOneInput fuzz_glob
 #include "tests/fuzz/fuzz_glob.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_hosts
+#include "tests/fuzz/fuzz_hosts.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_image
 #include "tests/fuzz/fuzz_image.c"
 #undef LLVMFuzzerTestOneInput
@@ -75,5 +78,6 @@ static void run_seeds(target *f, const char *name)
 
 Test(fuzz, coverage) { run_seeds(fuzz_coverage, "coverage"); }
 Test(fuzz, glob)     { run_seeds(fuzz_glob, "glob"); }
+Test(fuzz, hosts)    { run_seeds(fuzz_hosts, "hosts"); }
 Test(fuzz, image)    { run_seeds(fuzz_image, "image"); }
 Test(fuzz, settings) { run_seeds(fuzz_settings, "settings"); }
