@@ -31,14 +31,84 @@ static void add_list(struct table *t, const struct strv *list)
 
 /* ---- the parts ---- */
 
-static void add_host(struct str *to, const struct host *h)
+static void add_row(struct table *t, const char *title, struct str *text)
 {
+	if (text->len) {
+		table_add(t, title);
+		table_add(t, text->s);
+	}
+	str_free(text);
+}
+
+static void add_machine(struct table *t, const struct host *h)
+{
+	struct str s = STR_INIT;
 	struct utsname name;
 
-	str_addf(to, "host: %s", h->platform);
+	str_add(&s, h->platform);
 	if (uname(&name) == 0)
-		str_addf(to, ", kernel %s, %s", name.release, name.machine);
-	str_add(to, h->root ? ", as root\n\n" : "\n\n");
+		str_addf(&s, ", kernel %s, %s", name.release, name.machine);
+	str_addf(&s, ", %s", h->shell_libc);
+	if (h->container)
+		str_addf(&s, ", in %s", h->container);
+	if (h->yama > 0)
+		str_addf(&s, ", yama %d", h->yama);
+	str_add(&s, h->root ? ", as root" : "");
+	add_row(t, "machine", &s);
+}
+
+static void add_capabilities(struct table *t, const struct host *h, bool available, const char *title)
+{
+	struct str s = STR_INIT;
+
+	for (int c = 0; c < CAP_COUNT; c++) {
+		if (h->caps[c].available != available)
+			continue;
+		str_addf(&s, "%s%s", s.len ? " " : "", capability_name((enum capability)c));
+		if (c == CAP_LANDLOCK && available)
+			str_addf(&s, "=%d", h->landlock_abi);
+	}
+	add_row(t, title, &s);
+}
+
+static void add_missing(struct table *t, const struct host *h)
+{
+	for (int c = 0; c < CAP_COUNT; c++) {
+		struct str s = STR_INIT;
+
+		if (report_could_be_installed(h, (enum capability)c))
+			str_addf(&s, "the package %s brings %s: %s", capability_package((enum capability)c), capability_name((enum capability)c),
+				 capability_text((enum capability)c));
+		add_row(t, "requires install", &s);
+	}
+}
+
+static void add_host(struct str *to, const struct host *h, const struct screen *screen)
+{
+	struct table t = { .n_columns = 2, .title = { "HOST", "" }, .level_column = -1 };
+
+	add_machine(&t, h);
+	add_capabilities(&t, h, true, "has");
+	add_capabilities(&t, h, false, "lacks");
+	add_missing(&t, h);
+	table_print(to, &t, screen);
+	table_release(&t);
+	str_add(to, "\n");
+}
+
+static void add_tried(struct str *to, const struct host *h, const struct screen *screen)
+{
+	struct table t = { .n_columns = 4, .title = { "CAPABILITY", "AVAILABLE", "EVIDENCE", "WHAT IT IS FOR" }, .level_column = -1 };
+
+	for (int c = 0; c < CAP_COUNT; c++) {
+		table_add(&t, capability_name((enum capability)c));
+		table_add(&t, h->caps[c].available ? "yes" : "no");
+		table_add(&t, h->caps[c].evidence);
+		table_add(&t, capability_text((enum capability)c));
+	}
+	table_print(to, &t, screen);
+	table_release(&t);
+	str_add(to, "\n");
 }
 
 static void add_mechanisms(struct str *to, const struct plan *plan, const struct screen *screen)
@@ -102,7 +172,9 @@ static int print_text(const struct options *o, const struct plan *plan, const st
 	const struct screen screen = screen_probe(o->color);
 	struct str text = STR_INIT;
 
-	add_host(&text, h);
+	add_host(&text, h, &screen);
+	if (o->verbose)
+		add_tried(&text, h, &screen);
 	add_mechanisms(&text, plan, &screen);
 	add_guarantees(&text, plan, &screen);
 	if (o->rules)
@@ -140,7 +212,8 @@ int cmd_status(const struct options *o)
 		return EXIT_REFUSED;
 	}
 	output_warnings(l.policy);
-	host_try_all(l.host);
+	host_try(l.host, HOST_ALL);
+	host_describe(l.host);
 	code = o->json ? output_json(report_plan(&plan, l.host)) : print_text(o, &plan, l.host);
 	if (code == 0)
 		code = judge_requirements(&plan);

@@ -200,6 +200,7 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_READ:             o->read = true; return 0;
 	case OPTION_EXEC:             o->exec = true; return 0;
 	case OPTION_RULES:            o->rules = true; return 0;
+	case OPTION_VERBOSE:          o->verbose = true; return 0;
 	case OPTION_JSON:             o->json = true; return 0;
 	case OPTION_HELP:             o->help = true; return 0;
 	case OPTION_VERSION:          o->version = true; return 0;

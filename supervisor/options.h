@@ -37,7 +37,7 @@ struct options {
 	int *pass_fds;                 /* owned, ascending, no repeats, each >= 3 */
 	size_t n_pass_fds;
 
-	bool json, rules;              /* status, explain */
+	bool json, rules, verbose;     /* status, explain */
 	enum color color;
 	bool read, write, exec;        /* explain: which accesses; none: all three */
 

@@ -68,7 +68,50 @@ const char *report_layer_name(enum layer layer)
 	return names[layer];
 }
 
+bool report_could_be_installed(const struct host *h, enum capability c)
+{
+	return h->caps[c].tried && !h->caps[c].available && capability_package(c);
+}
+
 /* ---- the plan ---- */
+
+/* What a package would bring. */
+static json_t *missing_json(const struct host *h)
+{
+	json_t *list = json_array();
+
+	for (int c = 0; c < CAP_COUNT; c++) {
+		json_t *one;
+
+		if (!report_could_be_installed(h, (enum capability)c))
+			continue;
+		one = json_object();
+		json_object_set_new(one, "capability", json_text(capability_name((enum capability)c)));
+		json_object_set_new(one, "package", json_text(capability_package((enum capability)c)));
+		json_object_set_new(one, "text", json_text(capability_text((enum capability)c)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static json_t *bwrap_json(const struct host *h)
+{
+	json_t *bwrap = json_object();
+
+	json_object_set_new(bwrap, "path", json_text(h->bwrap));
+	json_object_set_new(bwrap, "version", json_text(h->bwrap_version));
+	json_object_set_new(bwrap, "setuid", json_boolean(h->bwrap_setuid));
+	return bwrap;
+}
+
+/* status has looked for these, a run has not */
+static void add_names(json_t *host, const struct host *h)
+{
+	json_object_set_new(host, "container", json_text(h->container));
+	json_object_set_new(host, "libc", json_text(h->shell_libc));
+	json_object_set_new(host, "yama", h->yama < 0 ? json_null() : json_integer(h->yama));
+	json_object_set_new(host, "bwrap", h->bwrap ? bwrap_json(h) : json_null());
+}
 
 static json_t *host_json(struct host *h)
 {
@@ -76,6 +119,10 @@ static json_t *host_json(struct host *h)
 
 	json_object_set_new(host, "platform", json_text(h->platform));
 	json_object_set_new(host, "root", json_boolean(h->root));
+	if (h->described)
+		add_names(host, h);
+	if (h->caps[CAP_LANDLOCK].tried)
+		json_object_set_new(host, "landlockABI", json_integer(h->landlock_abi));
 	for (int c = 0; c < CAP_COUNT; c++) {
 		json_t *one;
 
@@ -87,9 +134,11 @@ static json_t *host_json(struct host *h)
 		json_object_set_new(one, "name", json_text(capability_name((enum capability)c)));
 		json_object_set_new(one, "available", json_boolean(h->caps[c].available));
 		json_object_set_new(one, "evidence", json_text(h->caps[c].evidence));
+		json_object_set_new(one, "text", json_text(capability_text((enum capability)c)));
 		json_array_append_new(list, one);
 	}
 	json_object_set_new(host, "capabilities", list);
+	json_object_set_new(host, "requiresInstall", missing_json(h));
 	return host;
 }
 

@@ -19,3 +19,5 @@ bool report_lists(const struct rule *r);
 char *report_rule_title(const struct rule *r);
 /* "flags" */
 const char *report_layer_name(enum layer layer);
+/* It was looked for in vain, and capability_package() would bring it. */
+bool report_could_be_installed(const struct host *h, enum capability c);

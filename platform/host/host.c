@@ -100,6 +100,40 @@ void try_birth_time(struct host *h, struct answer *a)
 		answer_call(a, r, "statx(\".\", STATX_BTIME)");
 }
 
+void try_memfd(struct host *h, struct answer *a)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_memfd_create, "hurdle", 1u /* MFD_CLOEXEC */);
+	(void)h;
+	answer_call(a, fd, "memfd_create");
+}
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+void try_pidfd(struct host *h, struct answer *a)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	(void)h;
+	answer_call(a, fd, "pidfd_open");
+}
+
+/* From itself: nothing but the kernel's having it, or a filter, decides that. */
+void try_pidfd_getfd(struct host *h, struct answer *a)
+{
+	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	(void)h;
+	if (pidfd < 0) {
+		answer_call(a, -1, "pidfd_open");
+		return;
+	}
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
+	answer_call(a, fd, "pidfd_getfd");
+}
+
 /* ---- asking ---- */
 
 static void try_here(struct host *h, enum capability c)
@@ -121,34 +155,26 @@ bool host_has(struct host *h, enum capability c)
 	return h->caps[c].available;
 }
 
-void host_try_all(struct host *h)
+void host_try(struct host *h, unsigned long set)
 {
 	enum capability list[CAP_COUNT];
 	size_t n = 0;
-	for (enum capability c = 0; c < CAP_COUNT; c++)
+	for (enum capability c = 0; c < CAP_COUNT; c++) {
+		if (!(set & HOST_CAP(c)))
+			continue;
 		if (capability_infos[c].where != CHILD)
 			host_has(h, c);
 		else if (!h->caps[c].tried)
 			list[n++] = c;
+	}
 	probe_in_child(h, list, n);
-}
-
-/* Only for words, and for the one rule that exists on WSL alone. */
-static const char *platform(void)
-{
-	_cleanup_free_ char *text = NULL;
-	if (read_file("/proc/sys/kernel/osrelease", 256, &text, NULL) < 0)
-		return "Linux";
-	if (strstr(text, "WSL2"))
-		return "WSL2";
-	return strstr(text, "Microsoft") ? "WSL1" : "Linux";
 }
 
 void host_init(struct host *h)
 {
 	memset(h, 0, sizeof *h);
 	h->root = geteuid() == 0;
-	h->platform = platform();
+	h->platform = about_platform();
 }
 
 void host_release(struct host *h)
@@ -157,6 +183,7 @@ void host_release(struct host *h)
 		free(h->caps[i].evidence);
 	free(h->shim_failure);
 	free(h->bwrap);
+	free(h->bwrap_version);
 }
 
 /* "PID (name) S PARENT ...": the name may hold anything. */

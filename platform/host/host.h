@@ -26,13 +26,19 @@ struct ancestor { pid_t pid; char name[20]; bool readable; };
 struct host {
 	struct capability_state caps[CAP_COUNT];
 	bool root;                  /* effective uid 0 */
-	const char *platform;       /* "Linux", "WSL1", "WSL2": static; for messages and windows.interop */
+	const char *platform;       /* "Linux", "WSL1", "WSL2", "gVisor", "Android": static; for messages and windows.interop */
 	struct ancestor ancestors[32];
 	size_t n_ancestors;
 	bool ancestors_measured;
 	int landlock_abi;           /* after host_has(CAP_LANDLOCK): the number that the kernel says, 0: none; tests may lower it */
 	char *bwrap;                /* after host_has(CAP_BWRAP): the file that would be run; owned; NULL: none */
 	bool bwrap_setuid;
+	/* after host_describe: */
+	bool described;
+	const char *container;      /* "docker", ...; static; NULL: none that left a mark */
+	const char *shell_libc;     /* of /bin/sh: "glibc", "musl", "static", "other"; static */
+	int yama;                   /* kernel.yama.ptrace_scope; -1: not there */
+	char *bwrap_version;        /* as it says it; owned; NULL: it says none */
 	char *shim_failure;         /* why CAP_SHIM is not available, in words; owned */
 };
 
@@ -49,8 +55,12 @@ const char *capability_package(enum capability);
  * Who runs it must ask the policy first whether the command may write it.
  */
 bool host_has(struct host *h, enum capability c);
-/* All that were not yet tried, those that need a child together in one. */
-void host_try_all(struct host *h);
+/* Several, those that need a child together in one: it costs 0.2 ms. HOST_CAP(CAP_A) | HOST_CAP(CAP_B), or HOST_ALL. */
+#define HOST_CAP(c) (1ul << (c))
+#define HOST_ALL    (~0ul)
+void host_try(struct host *h, unsigned long set);
+/* Fills the names of struct host that are only for messages; runs bwrap --version. */
+void host_describe(struct host *h);
 void host_set(struct host *h, enum capability c, bool available, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void host_init(struct host *h);
 void host_release(struct host *h);

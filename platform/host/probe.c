@@ -20,16 +20,11 @@ enum { LIMIT_MS = 2000 };
 
 /* ---- answers ---- */
 
-static void say_evidence(struct answer *a, const char *format, va_list ap)
-{
-	vsnprintf(a->evidence, sizeof a->evidence, format, ap);
-}
-
 void answer_yes(struct answer *a, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	say_evidence(a, format, ap);
+	vsnprintf(a->evidence, sizeof a->evidence, format, ap);
 	va_end(ap);
 	a->available = true;
 	a->error = 0;
@@ -39,7 +34,7 @@ void answer_no(struct answer *a, int error, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	say_evidence(a, format, ap);
+	vsnprintf(a->evidence, sizeof a->evidence, format, ap);
 	va_end(ap);
 	a->available = false;
 	a->error = error;

@@ -27,6 +27,9 @@ extern const struct capability_info capability_infos[CAP_COUNT];
 void answer_call(struct answer *a, long result, const char *call);
 void answer_yes(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void answer_no(struct answer *a, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Static. */
+const char *about_platform(void);
+
 /* Into h->caps. */
 void answer_keep(struct host *h, const struct answer *a);
 
