@@ -6,3 +6,4 @@ int cmd_run(const struct options *o);
 int cmd_status(const struct options *o);
 int cmd_explain(const struct options *o);
 int cmd_profile(const struct options *o);
+int cmd_trust(const struct options *o);

@@ -10,6 +10,7 @@
 
 static int (*const run_command[COMMAND_COUNT])(const struct options *) = {
 	[COMMAND_RUN] = cmd_run, [COMMAND_STATUS] = cmd_status, [COMMAND_EXPLAIN] = cmd_explain, [COMMAND_PROFILE] = cmd_profile,
+	[COMMAND_TRUST] = cmd_trust,
 };
 
 static int print(struct str *text)

@@ -194,6 +194,9 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_ALLOW_ALL_UNIX:   o->allow_all_unix = true; return 0;
 	case OPTION_NO_HANDLES:       o->no_handles = true; return 0;
 	case OPTION_NO_SANDBOX:       o->no_sandbox = true; return 0;
+	case OPTION_NO_SETTINGS:      o->no_settings = true; return 0;
+	case OPTION_STRICT_SETTINGS:  o->strict_settings = true; return 0;
+	case OPTION_REVOKE:           o->revoke = true; return 0;
 	case OPTION_STRICT:           o->strict = true; return 0;
 	case OPTION_QUIET:            o->quiet = true; return 0;
 	case OPTION_WRITE:            o->write = true; return 0;

@@ -9,7 +9,7 @@
 #include "platform/base/str.h"
 #include "platform/policy/policy.h"
 
-enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_COUNT };
+enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_TRUST, COMMAND_COUNT };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum profile { PROFILE_DEFAULT, PROFILE_STRICT, PROFILE_SCRUB };
@@ -30,6 +30,8 @@ struct options {
 	struct strv require;           /* GUARANTEE=LEVEL */
 	struct strv backends;          /* names of mechanisms; none: not given */
 	int net, caches, exec_from, profile; /* enum net_mode, cache_mode, exec_from, profile; or CHOICE_UNSET */
+	bool no_settings, strict_settings;
+	bool revoke;                   /* trust */
 	bool no_sandbox, strict, allow_git_config, allow_all_unix, no_handles;
 
 	bool quiet;                    /* run */

@@ -9,7 +9,9 @@
 #define S (1u << COMMAND_STATUS)
 #define E (1u << COMMAND_EXPLAIN)
 #define P (1u << COMMAND_PROFILE)
+#define T (1u << COMMAND_TRUST)
 #define POLICY (R | S | E | P)
+#define ALL (POLICY | T)
 
 const struct option_row option_rows[] = {
 #define OPTION(id, name, letter, argument, commands, section, help, manual) \
@@ -28,6 +30,7 @@ static const struct { const char *name, *usage, *what; } commands[COMMAND_COUNT]
 	[COMMAND_STATUS]  = { "status", "[OPTION]...", "what this host can enforce, rule by rule" },
 	[COMMAND_EXPLAIN] = { "explain", "[OPTION]... PATH|NAME", "which rule decides about a path or a variable" },
 	[COMMAND_PROFILE] = { "profile", "[OPTION]... MECHANISM", "what one mechanism is given; runs nothing" },
+	[COMMAND_TRUST]   = { "trust", "[OPTION]... FILE...", "let a project's settings file loosen what holds" },
 };
 
 const char *command_name(enum command command)

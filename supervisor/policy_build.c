@@ -185,15 +185,41 @@ static int add_environment(struct policy *p, const struct options *o, struct err
 
 /* ---- all of it ---- */
 
+/* The base directory specification says to ignore relative values. */
+static char *directory_of(const char *variable, const char *home, const char *below_home, const char *name)
+{
+	const char *value = getenv(variable);
+
+	if (value && value[0] == '/')
+		return strf("%s%s", value, name);
+	return home ? strf("%s%s%s", home, below_home, name) : NULL;
+}
+
+char *config_directory(const char *home)
+{
+	return directory_of("XDG_CONFIG_HOME", home, "/.config", "/hurdle");
+}
+
 static int read_settings(struct policy *p, const struct options *o, struct err *err)
 {
-	for (size_t i = 0; i < o->settings.n; i++) {
-		int r = policy_read_settings(p, o->settings.v[i], LAYER_FLAGS, err);
+	_cleanup_free_ char *config = config_directory(p->home), *claude = directory_of("CLAUDE_CONFIG_DIR", p->home, "/.claude", "");
+	const struct layer_files files = {
+		.config = config, .claude = claude, .managed = MANAGED_SETTINGS, .named = &o->settings, .only_named = o->no_settings,
+	};
 
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	if (config)
+		policy_use_config(p, config);
+	return policy_read_layers(p, &files, err);
+}
+
+/* --strict-settings: what changes nothing is a mistake. */
+static int refuse_warnings(const struct policy *p, struct err *err)
+{
+	if (!p->warnings.n)
+		return 0;
+	err_set(err, -EINVAL, "%s", p->warnings.v[0]);
+	err_hint(err, "--strict-settings makes an error of it");
+	return -EINVAL;
 }
 
 /* ---- the environment alone ---- */
@@ -228,6 +254,7 @@ static void drop_path_rules(struct policy *p)
 		free(r->origin);
 	}
 	p->n_rules = 0;
+	policy_forget_index(p);
 }
 
 static int finish_scrub_only(struct policy *p, struct err *err)
@@ -255,7 +282,10 @@ int policy_build(const struct options *o, struct policy **ret, struct err *err)
 			return r;
 	}
 	choose_scalars(p, o);
+	policy_apply_managed(p);
 	r = p->scrub_only ? finish_scrub_only(p, err) : policy_add_defaults(p, err);
+	if (r == 0 && o->strict_settings)
+		r = refuse_warnings(p, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(p);

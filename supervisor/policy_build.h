@@ -9,6 +9,9 @@
  */
 int policy_build(const struct options *o, struct policy **ret, struct err *err);
 
+/* Where hurdle's own settings and its list of trusted files are; home may be NULL. Owned, or NULL: nowhere. */
+char *config_directory(const char *home);
+
 /*
  * session_rules.c: the rules that have no path, one for each guarantee that is not about named files, so that each has a row in
  * the plan. Called once, after policy_build. wsl: Windows programs can be started here.

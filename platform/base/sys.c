@@ -30,14 +30,11 @@ static ssize_t read_full(int fd, char *to, size_t room)
 	return (ssize_t)done;
 }
 
-int read_file(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+static int read_open_file(int fd, size_t limit, char **ret_text, size_t *ret_len)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	_cleanup_free_ char *text = NULL;
 	size_t len = 0, cap = 4096;
 
-	if (fd < 0)
-		return -errno;
 	/* The size that stat tells is no bound: /proc says 0, and a file may grow meanwhile. */
 	for (;;) {
 		ssize_t n;
@@ -58,6 +55,23 @@ int read_file(const char *path, size_t limit, char **ret_text, size_t *ret_len)
 	if (ret_len)
 		*ret_len = len;
 	return 0;
+}
+
+int read_file(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : read_open_file(fd, limit, ret_text, ret_len);
+}
+
+int read_regular_file(const char *path, size_t limit, char **ret_text, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? read_open_file(fd, limit, ret_text, ret_len) : -EINVAL;
 }
 
 int write_all(int fd, const void *data, size_t len)

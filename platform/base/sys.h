@@ -6,6 +6,8 @@
 
 /* The whole file, NUL-terminated, owned by the caller; limit in bytes, -EFBIG beyond it. */
 int read_file(const char *path, size_t limit, char **ret_text, size_t *ret_len);
+/* The same for what must be a regular file: else -EINVAL, at once also for a FIFO. */
+int read_regular_file(const char *path, size_t limit, char **ret_text, size_t *ret_len);
 int write_all(int fd, const void *data, size_t len);
 /* Creates dirfd/name anew (O_EXCL, O_NOFOLLOW) with exactly this mode and content. */
 int write_new_file_at(int dirfd, const char *name, mode_t mode, const void *data, size_t len);

@@ -68,11 +68,22 @@ static int add_shared(struct policy *p, struct err *err)
 	return 0;
 }
 
+/* "allowWrite": [] says that nothing is to be written; who wants caches all the same says "caches". */
+static bool nothing_writable(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].kind == RULE_ALLOW_WRITE)
+			return false;
+	return p->write_list && !p->set_origin[SCALAR_CACHES];
+}
+
 int default_add_caches(struct policy *p, struct err *err)
 {
 	_cleanup_free_ char *root = NULL;
 	int r;
 
+	if (nothing_writable(p))
+		p->caches = CACHES_NONE;
 	if (p->caches == CACHES_SHARED)
 		return add_shared(p, err);
 	r = private_root(p, &root);

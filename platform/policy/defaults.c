@@ -47,9 +47,15 @@ bool default_is_writable(const struct policy *p, const char *path)
 
 /* ---- write roots ---- */
 
+bool default_cwd_may_be_root(const struct policy *p)
+{
+	return strcmp(p->cwd, "/") && !(p->home && path_under(p->home, p->cwd));
+}
+
+/* A sandbox-runtime file that has allowWrite names all there is; else the working directory is writable. */
 static int add_cwd(struct policy *p, struct err *err)
 {
-	if (strcmp(p->cwd, "/") && !(p->home && path_under(p->home, p->cwd)))
+	if (default_cwd_may_be_root(p) && !p->write_list)
 		return default_rule(p, RULE_ALLOW_WRITE, ".", err);
 	p->no_cwd_root = !default_is_writable(p, p->cwd);
 	return 0;
@@ -111,6 +117,29 @@ static int add_settings_files(struct policy *p, struct err *err)
 		if (r < 0)
 			return r;
 	}
+	return 0;
+}
+
+/* Who may write there decides what later runs trust, and the managed file is above every user. */
+static int add_config(struct policy *p, struct err *err)
+{
+	_cleanup_free_ char *account = account_home(), *of_account = NULL, *store = NULL;
+	const char *const places[] = { p->config, (store = p->config ? strf("%s/trusted", p->config) : NULL), "/etc/hurdle",
+				       (of_account = account && account[0] == '/' ? strf("%s/.config/hurdle", account) : NULL) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int r = places[i] ? policy_add(p, RULE_DENY_WRITE, LAYER_DEFAULT, places[i], NULL, ADD_LITERAL, "hurdle's own configuration", err) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int drop_loosening_roots(struct policy *p, struct err *err)
+{
+	(void)err;
+	policy_drop_loosening_roots(p);
 	return 0;
 }
 
@@ -191,8 +220,8 @@ int policy_add_defaults(struct policy *p, struct err *err)
 {
 	/* in this order: the later ones ask what is writable by then */
 	static int (*const parts[])(struct policy *, struct err *) = {
-		add_cwd, default_add_caches, add_devices, add_protected, add_head, add_settings_files, add_secrets, add_account_secrets, add_strict,
-		add_home_denies, default_add_repositories,
+		add_cwd, default_add_caches, add_devices, add_protected, add_head, add_settings_files, add_config, add_secrets,
+		add_account_secrets, add_strict, drop_loosening_roots, add_home_denies, default_add_repositories,
 	};
 
 	if (p->scrub_only)

@@ -9,3 +9,7 @@ bool default_is_writable(const struct policy *p, const char *path);
 
 int default_add_caches(struct policy *p, struct err *err);       /* caches.c */
 int default_add_repositories(struct policy *p, struct err *err); /* repositories.c */
+/* cwd is no write root by itself when it is /, the home directory or above it. */
+bool default_cwd_may_be_root(const struct policy *p);
+/* settings_trust.c: the write roots of untrusted project files that would open more than the project; warns of each. */
+void policy_drop_loosening_roots(struct policy *p);

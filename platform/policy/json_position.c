@@ -170,47 +170,81 @@ static bool enter_object(struct scanner *c, const char *key)
 	return false;
 }
 
-static bool enter_array(struct scanner *c, size_t index)
+static bool enter(struct scanner *c, const char *text, const struct json_step *at, struct json_cursor *cursor);
+
+/* Resumes at the element that was found last, if it is of the same array and not behind the one that is wanted. */
+static bool enter_element(struct scanner *c, const char *text, const struct json_step *at, struct json_cursor *cursor)
 {
-	if (!take(c, '['))
+	size_t from = 0;
+
+	if (cursor && cursor->array == at->parent && cursor->index <= at->index) {
+		c->s = text + cursor->at;
+		from = cursor->index;
+	} else if (!enter(c, text, at->parent, NULL) || !take(c, '[')) {
 		return false;
-	for (; index > 0; index--)
+	}
+	for (; from < at->index; from++)
 		if (!skip_value(c) || !take(c, ','))
 			return false;
+	skip_space(c);
+	if (cursor && at->parent) {
+		cursor->array = at->parent;
+		cursor->index = at->index;
+		cursor->at = (size_t)(c->s - text);
+	}
 	return true;
 }
 
-static bool enter(struct scanner *c, const struct json_step *at)
+static bool enter(struct scanner *c, const char *text, const struct json_step *at, struct json_cursor *cursor)
 {
 	if (!at)
 		return true;
-	if (!enter(c, at->parent))
-		return false;
-	return at->key ? enter_object(c, at->key) : enter_array(c, at->index);
+	if (!at->key)
+		return enter_element(c, text, at, cursor);
+	return enter(c, text, at->parent, cursor) && enter_object(c, at->key);
 }
 
-static void count(const char *text, const char *to, unsigned *ret_line, unsigned *ret_column)
+static void count(const char *text, const char *to, unsigned *line, unsigned *column)
 {
-	*ret_line = *ret_column = 1;
 	for (; text < to; text++) {
 		if (*text == '\n') {
-			++*ret_line;
-			*ret_column = 1;
+			++*line;
+			*column = 1;
 		} else if (((unsigned char)*text & 0xc0) != 0x80) { /* not inside of a UTF-8 character */
-			++*ret_column;
+			++*column;
 		}
 	}
 }
 
-bool json_position(const char *text, size_t len, const struct json_step *at, unsigned *ret_line, unsigned *ret_column)
+void json_cursor_reset(struct json_cursor *cursor)
+{
+	cursor->array = NULL;
+}
+
+bool json_position_next(struct json_cursor *cursor, const char *text, size_t len, const struct json_step *at, unsigned *ret_line,
+			unsigned *ret_column)
 {
 	struct scanner c = { text, text + len };
+	size_t to;
 
-	if (!enter(&c, at))
+	if (!enter(&c, text, at, cursor))
 		return false;
 	skip_space(&c);
-	count(text, c.s, ret_line, ret_column);
+	to = (size_t)(c.s - text);
+	if (!cursor->line || cursor->counted > to)
+		*cursor = (struct json_cursor){ .array = cursor->array, .index = cursor->index, .at = cursor->at, .line = 1, .column = 1 };
+	count(text + cursor->counted, c.s, &cursor->line, &cursor->column);
+	cursor->counted = to;
+	*ret_line = cursor->line;
+	*ret_column = cursor->column;
 	return true;
+}
+
+bool json_position(const char *text, size_t len, const struct json_step *at, unsigned *ret_line, unsigned *ret_column)
+{
+	struct json_cursor cursor = { 0 };
+
+	return json_position_next(&cursor, text, len, at, ret_line, ret_column);
 }
 
 static void add_name(struct str *b, const struct json_step *at)

@@ -16,5 +16,18 @@ struct json_step {
  */
 bool json_position(const char *text, size_t len, const struct json_step *at, unsigned *ret_line, unsigned *ret_column);
 
+/*
+ * The same for many entries of one array in their order, without going through the whole text for each. Zero it at first, and
+ * again (json_cursor_reset) before the next array: the step that stands for an array is known by its address.
+ */
+struct json_cursor {
+	const struct json_step *array; /* NULL: nothing is known */
+	size_t index, at;              /* where this element begins */
+	size_t counted;                /* line and column of this place are known */
+	unsigned line, column;
+};
+void json_cursor_reset(struct json_cursor *);
+bool json_position_next(struct json_cursor *, const char *text, size_t len, const struct json_step *at, unsigned *ret_line, unsigned *ret_column);
+
 /* "filesystem.denyRead[2]"; owned; "" for the root. */
 char *json_step_name(const struct json_step *at);

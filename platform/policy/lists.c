@@ -4,7 +4,7 @@
 #include "platform/base/cleanup.h"
 #include "platform/policy/policy.h"
 
-static void item_release(struct item *i)
+void item_release(struct item *i)
 {
 	free(i->text);
 	free(i->value);

@@ -62,7 +62,7 @@ struct policy *policy_new(const char *cwd, const char *home)
 	return p;
 }
 
-static void rule_release(struct rule *r)
+void rule_release(struct rule *r)
 {
 	free(r->text);
 	free(r->path);
@@ -79,6 +79,7 @@ void policy_free(struct policy *p)
 	for (size_t i = 0; i < p->n_required; i++)
 		free(p->required[i].origin);
 	free(p->rules);
+	policy_forget_index(p);
 	free(p->required);
 	free(p->cwd);
 	free(p->home);
@@ -92,6 +93,9 @@ void policy_free(struct policy *p)
 	strv_free(&p->backends);
 	strv_free(&p->real_dirs);
 	strv_free(&p->icase_mounts);
+	strv_free(&p->loosening);
+	free(p->config);
+	free(p->trusted);
 	policy_lists_release(p);
 	free(p);
 }
@@ -104,7 +108,9 @@ void policy_warn(struct policy *p, const char *format, ...)
 	va_start(ap, format);
 	str_vaddf(&b, format, ap);
 	va_end(ap);
-	if (b.len && !strv_has(&p->warnings, b.s))
+	if (p->warnings.n == WARNINGS_MAX)
+		strv_add(&p->warnings, "more warnings are left out");
+	else if (b.len && p->warnings.n < WARNINGS_MAX && !strv_has(&p->warnings, b.s))
 		strv_add(&p->warnings, b.s);
 	str_free(&b);
 }

@@ -36,6 +36,7 @@ struct rule {
 	bool pattern;        /* path is an absolute glob; else an absolute literal path, symlinks resolved */
 	bool icase;
 	bool listed;         /* NODE_LISTED */
+	bool untrusted;      /* a write root that an untrusted project's file names; gone once the defaults are added, if it loosens */
 	char *text;          /* as the user or the table wrote it; owned */
 	char *path;          /* owned; NULL for rules that are not about paths */
 	char *written;       /* second spelling of a literal path, before symlinks were resolved; NULL when it is the same */
@@ -50,7 +51,7 @@ struct required { enum guarantee guarantee; enum level level; bool best; char *o
 enum scalar {
 	SCALAR_NET, SCALAR_CACHES, SCALAR_STRICT, SCALAR_EXEC_FROM, SCALAR_GIT_CONFIG, SCALAR_PROFILE, SCALAR_ENABLED, SCALAR_UNIX,
 	SCALAR_BACKEND, SCALAR_STRICT_ALLOWLIST, SCALAR_HTTP_PROXY, SCALAR_SOCKS_PROXY, SCALAR_PARENT_HTTP, SCALAR_PARENT_HTTPS,
-	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_COUNT,
+	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_MANAGED_DOMAINS, SCALAR_MANAGED_READS, SCALAR_COUNT,
 };
 
 /*
@@ -73,6 +74,8 @@ struct permission { enum permission_list list; enum layer layer; char *tool, *ar
 struct policy {
 	struct rule *rules;
 	size_t n_rules, cap;
+	uint32_t *index_heads, *index_next; /* rules by the hash of their path: rules.c */
+	size_t index_size, indexed;
 	char *cwd, *home;             /* real paths; home may be NULL */
 	enum net_mode net;
 	enum layer net_layer;
@@ -89,7 +92,13 @@ struct policy {
 	struct required *required;
 	size_t n_required;
 	struct strv warnings;         /* entries that change nothing: "FILE: key: reason" */
-	struct strv settings_files;   /* every settings file that was read (real paths) */
+	struct strv settings_files;   /* every settings file that was read: its real path, and the path that it was read by */
+	char *config;                 /* hurdle's own configuration directory, protected in every run; NULL: no home directory */
+	char *trusted;                /* the text of its file "trusted"; NULL: none */
+	bool write_list, narrowed;    /* a sandbox-runtime file names the write roots, so cwd is none by itself; narrowed: not just an
+	                               * untrusted project's file does */
+	bool managed_domains_only, managed_read_only; /* allowManagedDomainsOnly, allowManagedReadPathsOnly */
+	struct strv loosening;        /* what untrusted files would loosen: "filesystem.allowRead" and the value */
 	struct strv listed;           /* directories that count as old where there are no birth times */
 	struct strv backends;         /* mechanisms asked for by name, in order; none: auto */
 	enum layer set_by[SCALAR_COUNT]; /* who decided each single value so far: the highest layer does */
@@ -112,6 +121,7 @@ void policy_free(struct policy *p);
 enum { ADD_LITERAL = 1, /* no character of the text is special */
        ADD_ANYWHERE = 2, /* a pattern that does not begin with / or ~ holds in every directory, not only below base */
        ADD_ICASE = 4,
+       ADD_UNTRUSTED = 16, /* struct rule.untrusted */
        ADD_OF_FILE = 8 /* an entry of a settings file: a write root that does not exist only warns, also on the flags layer */ };
 
 /*
@@ -124,6 +134,7 @@ int policy_add(struct policy *p, enum rule_kind kind, enum layer layer, const ch
 	       const char *origin, struct err *err);
 /* Adds a literal rule whose path is real already, or must not be resolved (/dev/stdout). */
 void policy_add_exact(struct policy *p, enum rule_kind kind, enum layer layer, const char *path, const char *origin);
+enum { WARNINGS_MAX = 200 }; /* nobody reads more, and a project's file may have any number of them */
 void policy_warn(struct policy *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* lists.c. Texts are copied; value may be NULL. The same text twice in one list is one entry, of the higher layer. */
 void policy_add_item(struct policy *p, enum list list, enum layer layer, const char *text, const char *value, const char *origin);
@@ -132,6 +143,10 @@ int policy_add_permission(struct policy *p, enum permission_list list, enum laye
 /* The single value is decided by this layer from now on. */
 void policy_decided(struct policy *p, enum scalar scalar, enum layer layer, const char *origin);
 void policy_lists_release(struct policy *p);
+void item_release(struct item *i);
+void rule_release(struct rule *r);
+/* To be called after rules were taken out of the array. */
+void policy_forget_index(struct policy *p);
 int policy_require(struct policy *p, const char *guarantee, const char *level, const char *origin, struct err *err);
 
 /* paths.c: pure text. Joins base and text, collapses "//", "/./" and, textually, "x/..". Owned result. */
@@ -142,13 +157,31 @@ bool path_under(const char *path, const char *root); /* path equals root or lies
 int path_resolve(const char *absolute, char **ret);
 
 /*
- * settings.c: one JSON file in sandbox-runtime form or with hurdle's own keys; err names file:line:column. Relative paths are
- * taken from cwd. 0, or a negative errno when the run must not start. A single value counts when its layer is higher than that
- * of who set it before; the command line sets its own after the files.
+ * settings.c: one JSON file of a layer; err names file:line:column. 0, or a negative errno when the run must not start. Relative
+ * paths are taken from cwd. A single value counts when its layer is higher than that of who set it before; the command line sets its
+ * own after the files. A file of the project or local layer may only tighten (its keys that loosen warn), unless it is trusted.
  */
 int policy_read_settings(struct policy *p, const char *file, enum layer layer, struct err *err);
-/* The same for text that was read already; name stands for the file in messages. */
+/* The same for text that was read already; name stands for the file in messages. Nothing that it says is trusted. */
 int policy_read_settings_text(struct policy *p, const char *text, size_t len, const char *name, enum layer layer, struct err *err);
+
+/*
+ * layers.c: every settings file of a run, lowest layer first: the user's (config/settings.json and Claude Code's), the project's (in
+ * cwd), files (the flags layer), and managed. What does not exist is left out, but for files. Later allowManaged* are applied.
+ */
+struct layer_files {
+	const char *config;         /* $XDG_CONFIG_HOME/hurdle; NULL: none */
+	const char *claude;         /* ~/.claude, or where CLAUDE_CONFIG_DIR says; NULL: none */
+	const char *managed;        /* /etc/hurdle/managed.json */
+	const struct strv *named;   /* --settings */
+	bool only_named;            /* --no-settings: these and managed alone */
+};
+#define MANAGED_SETTINGS "/etc/hurdle/managed.json"
+int policy_read_layers(struct policy *p, const struct layer_files *files, struct err *err);
+/* What allowManagedDomainsOnly and allowManagedReadPathsOnly take away, once all files and options are read. */
+void policy_apply_managed(struct policy *p);
+/* Takes over config (copied) and reads which files are trusted. */
+void policy_use_config(struct policy *p, const char *config);
 
 /* defaults.c: settings.md §4, after everything the user said was added. */
 int policy_add_defaults(struct policy *p, struct err *err);

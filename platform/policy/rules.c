@@ -98,16 +98,58 @@ int rule_resolve(struct policy *p, const char *absolute, char **ret, bool *ret_e
 
 /* ---- the list ---- */
 
-/* Repeats change nothing. Built-in rules come last and hold no pair among themselves, so those are not compared. */
-static bool have_rule(const struct policy *p, const struct rule *new)
+void policy_forget_index(struct policy *p)
 {
-	for (size_t i = 0; i < p->n_rules; i++) {
+	free(p->index_heads);
+	free(p->index_next);
+	p->index_heads = p->index_next = NULL;
+	p->index_size = p->indexed = 0;
+}
+
+static uint32_t *head_of(const struct policy *p, const char *path)
+{
+	return &p->index_heads[image_hash(path, strlen(path)) & (p->index_size - 1)];
+}
+
+/* Files may have thousands of entries, so a new one is not compared with each. */
+static void index_rules(struct policy *p)
+{
+	if (p->n_rules * 2 >= p->index_size || p->indexed > p->n_rules) {
+		const size_t size = p->index_size ? p->index_size * 4 : 1024;
+
+		policy_forget_index(p);
+		for (p->index_size = size; p->index_size <= p->n_rules * 2;)
+			p->index_size *= 4;
+		p->index_heads = xreallocarray(NULL, p->index_size, sizeof(*p->index_heads));
+		p->index_next = xreallocarray(NULL, p->index_size, sizeof(*p->index_next));
+		memset(p->index_heads, 0xff, p->index_size * sizeof(*p->index_heads));
+	}
+	for (; p->indexed < p->n_rules; p->indexed++) {
+		const char *path = p->rules[p->indexed].path;
+		uint32_t *head = path ? head_of(p, path) : NULL;
+
+		if (!head)
+			continue;
+		p->index_next[p->indexed] = *head;
+		*head = (uint32_t)p->indexed;
+	}
+}
+
+/* Two ways to one file are two rules: the link of the second one may not be replaced either. */
+static bool same_spelling(const struct rule *r, const struct rule *new)
+{
+	return !new->written || (r->written && !strcmp(r->written, new->written));
+}
+
+/* Repeats change nothing. */
+static bool have_rule(struct policy *p, const struct rule *new)
+{
+	index_rules(p);
+	for (uint32_t i = *head_of(p, new->path); i != IMAGE_NONE; i = p->index_next[i]) {
 		const struct rule *r = &p->rules[i];
 
-		if (new->layer == LAYER_DEFAULT && r->layer == LAYER_DEFAULT)
-			break;
-		if (r->kind == new->kind && r->layer >= new->layer && r->pattern == new->pattern && r->icase == new->icase && r->path &&
-		    !strcmp(r->path, new->path))
+		if (r->kind == new->kind && r->layer >= new->layer && (!r->untrusted || new->untrusted) &&
+		    r->pattern == new->pattern && r->icase == new->icase && !strcmp(r->path, new->path) && same_spelling(r, new))
 			return true;
 	}
 	return false;
@@ -133,6 +175,7 @@ int rule_append(const struct entry *e, char *path, char *written, bool pattern)
 	struct rule r = {
 		.kind = e->kind, .guarantee = kind_guarantee(e->kind, pattern), .layer = e->layer, .pattern = pattern,
 		.icase = (e->flags & ADD_ICASE) || on_icase_mount(e->p, path), .path = path, .written = written,
+		.untrusted = e->flags & ADD_UNTRUSTED,
 	};
 
 	if (strlen(path) > RULE_PATH_MAX) {

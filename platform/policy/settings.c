@@ -10,26 +10,28 @@
 #include "platform/base/sys.h"
 #include "platform/policy/settings_private.h"
 
-enum { FILE_MAX = 1 << 20 };
+/* More is a mistake or an attack: what looks through lists may take the square of it. */
+enum { ENTRIES_MAX = 16384 };
 
 /* ---- messages ---- */
 
-char *settings_origin(const struct reader *r, const struct json_step *at)
-{
-	_cleanup_free_ char *key = json_step_name(at);
-
-	return strf("%s: %s", r->name, key);
-}
-
 /* "NAME:LINE:COLUMN"; owned. */
-static char *position(const struct reader *r, const struct json_step *at)
+static char *position(struct reader *r, const struct json_step *at)
 {
 	unsigned line, column;
 
-	if (!json_position(r->text, r->len, at, &line, &column))
+	if (!json_position_next(&r->cursor, r->text, r->len, at, &line, &column))
 		return xstrdup(r->name);
 	return strf("%s:%u:%u", r->name, line, column);
 }
+
+char *settings_origin(struct reader *r, const struct json_step *at)
+{
+	_cleanup_free_ char *where = position(r, at), *key = json_step_name(at);
+
+	return strf("%s: %s", where, key);
+}
+
 
 int settings_error(struct reader *r, const struct json_step *at, const char *format, ...)
 {
@@ -44,29 +46,15 @@ int settings_error(struct reader *r, const struct json_step *at, const char *for
 	return err_set(r->err, -EINVAL, "%s: %s%s%s", where, key, *key ? ": " : "", words);
 }
 
-int settings_locate(struct reader *r, const struct json_step *at, int code)
-{
-	_cleanup_free_ char *where = NULL, *old = NULL;
-	const size_t n = strlen(r->name);
-	char *hint;
-
-	if (!r->err || !r->err->text || strncmp(r->err->text, r->name, n) || r->err->text[n] != ':')
-		return code;
-	where = position(r, at);
-	old = xstrdup(r->err->text + n);
-	hint = r->err->hint ? xstrdup(r->err->hint) : NULL;
-	err_set(r->err, code, "%s%s", where, old);
-	if (hint)
-		err_hint(r->err, "%s", hint);
-	free(hint);
-	return code;
-}
-
 void settings_warn(struct reader *r, const struct json_step *at, const char *format, ...)
 {
-	_cleanup_free_ char *origin = settings_origin(r, at), *words = NULL;
+	_cleanup_free_ char *origin = NULL, *words = NULL;
 	struct str b = STR_INIT;
 	va_list ap;
+
+	if (r->p->warnings.n > WARNINGS_MAX)
+		return;
+	origin = settings_origin(r, at);
 
 	va_start(ap, format);
 	str_vaddf(&b, format, ap);
@@ -196,9 +184,15 @@ static int read_member(struct reader *r, const char *prefix, const struct json_s
 		return 0;
 	if (!has_type(value, key->type))
 		return settings_wrong_type(r, at, value, expected(key->type));
+	if (json_array_size(value) > ENTRIES_MAX || json_object_size(value) > ENTRIES_MAX)
+		return settings_error(r, at, "found more than %d entries", ENTRIES_MAX);
 	if (key->type == STRINGS)
 		code = check_strings(r, at, value);
-	return code < 0 ? code : key->read(r, key, at, value);
+	json_cursor_reset(&r->cursor);
+	if (code == 0 && settings_may(r, key, at, value))
+		code = key->read(r, key, at, value);
+	json_cursor_reset(&r->cursor);
+	return code;
 }
 
 int settings_read_object(struct reader *r, const struct json_step *at, json_t *object)
@@ -265,37 +259,21 @@ static int read_text(struct reader *r)
 	return code;
 }
 
+int settings_read_text(struct reader *r)
+{
+	if (r->len >= 3 && !memcmp(r->text, "\xef\xbb\xbf", 3)) { /* editors on Windows put a byte order mark first */
+		r->text += 3;
+		r->len -= 3;
+	}
+	return read_text(r);
+}
+
 int policy_read_settings_text(struct policy *p, const char *text, size_t len, const char *name, enum layer layer, struct err *err)
 {
-	struct reader r = { .p = p, .name = name, .layer = layer, .text = text, .len = len, .err = err };
+	struct reader r = {
+		.p = p, .name = name, .layer = layer, .text = text, .len = len, .err = err,
+		.tighten_only = layer == LAYER_PROJECT || layer == LAYER_LOCAL,
+	};
 
-	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) { /* editors on Windows put a byte order mark first */
-		r.text += 3;
-		r.len -= 3;
-	}
-	return read_text(&r);
-}
-
-/* The file is protected in the run that it governs. What is no file (a pipe) cannot be changed into another one. */
-static void remember_file(struct policy *p, const char *file)
-{
-	_cleanup_free_ char *absolute = path_absolute(file, p->cwd, NULL), *real = NULL;
-	struct stat st;
-
-	if (stat(file, &st) == 0 && S_ISREG(st.st_mode) && path_resolve(absolute, &real) == 0 && !strv_has(&p->settings_files, real))
-		strv_add(&p->settings_files, real);
-}
-
-int policy_read_settings(struct policy *p, const char *file, enum layer layer, struct err *err)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t len;
-	int r = read_file(file, FILE_MAX, &text, &len);
-
-	if (r == -EFBIG)
-		return err_set(err, r, "%s: the settings file is larger than %d bytes", file, FILE_MAX);
-	if (r < 0)
-		return err_set(err, r, "cannot read the settings file '%s': %s", file, strerror(-r));
-	remember_file(p, file);
-	return policy_read_settings_text(p, text, len, file, layer, err);
+	return settings_read_text(&r);
 }

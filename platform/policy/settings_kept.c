@@ -86,13 +86,21 @@ int settings_read_parent_proxy(struct reader *r, const struct settings_key *key,
 
 /* ---- permissions ---- */
 
+enum { PERMISSIONS_MAX = 16384 };
+
 static int read_permission_list(struct reader *r, const struct json_step *at, enum permission_list list, json_t *array)
 {
+	static const struct settings_key allow = { .loosens = ALWAYS };
 	struct json_step element = { .parent = at };
 	json_t *value;
 
 	if (!json_is_array(array))
 		return settings_wrong_type(r, at, array, "an array of rules");
+	if (json_array_size(array) > PERMISSIONS_MAX)
+		return settings_error(r, at, "found more than %d entries", PERMISSIONS_MAX);
+	json_cursor_reset(&r->cursor);
+	if (list == PERMISSION_ALLOW && !settings_may(r, &allow, at, array))
+		return 0;
 	if (json_array_size(array))
 		settings_warn(r, at, "not supported yet: no rule follows from it");
 	json_array_foreach(array, element.index, value) {

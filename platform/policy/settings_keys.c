@@ -101,9 +101,11 @@ static int read_path_object(struct reader *r, const struct json_step *at, json_t
 int settings_add_path(struct reader *r, const struct json_step *at, enum rule_kind kind, const char *path, unsigned flags)
 {
 	_cleanup_free_ char *origin = settings_origin(r, at);
-	int code = policy_add(r->p, kind, r->layer, path, NULL, flags | ADD_OF_FILE, origin, r->err);
+	int code;
 
-	return code < 0 ? settings_locate(r, at, code) : 0;
+	flags |= ADD_OF_FILE | (kind == RULE_ALLOW_WRITE && r->tighten_only ? ADD_UNTRUSTED : 0);
+	code = policy_add(r->p, kind, r->layer, path, r->form == FORM_CLAUDE ? r->base : NULL, flags, origin, r->err);
+	return code < 0 ? code : 0;
 }
 
 static int read_paths(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *array)
@@ -111,6 +113,11 @@ static int read_paths(struct reader *r, const struct settings_key *key, const st
 	struct json_step element = { .parent = at };
 	json_t *value;
 
+	/* Claude Code's list adds to the working directory; the runtime's list is all there is */
+	if (key->argument == RULE_ALLOW_WRITE && r->form == FORM_RUNTIME) {
+		r->p->write_list = true;
+		r->p->narrowed |= !r->tighten_only;
+	}
 	json_array_foreach(array, element.index, value) {
 		const char *path = json_string_value(value);
 		unsigned flags = 0;
@@ -136,6 +143,8 @@ static int read_flag(struct reader *r, const struct settings_key *key, const str
 		[SCALAR_STRICT] = offsetof(struct policy, strict), [SCALAR_GIT_CONFIG] = offsetof(struct policy, allow_git_config),
 		[SCALAR_UNIX] = offsetof(struct policy, unix_open), [SCALAR_STRICT_ALLOWLIST] = offsetof(struct policy, strict_allowlist),
 		[SCALAR_UNSANDBOXED] = offsetof(struct policy, allow_unsandboxed), [SCALAR_AUTO_ALLOW] = offsetof(struct policy, auto_allow_bash),
+		[SCALAR_MANAGED_DOMAINS] = offsetof(struct policy, managed_domains_only),
+		[SCALAR_MANAGED_READS] = offsetof(struct policy, managed_read_only),
 	};
 
 	if (key->words)
@@ -151,7 +160,7 @@ static int read_exec_from(struct reader *r, const struct settings_key *key, cons
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && settings_decides(r, SCALAR_EXEC_FROM, at))
+	if (i >= 0 && settings_may_choose(r, at, value, !r->p->exec_outside_roots, i == 0) && settings_decides(r, SCALAR_EXEC_FROM, at))
 		r->p->exec_outside_roots = i == 1;
 	return i < 0 ? i : 0;
 }
@@ -159,10 +168,11 @@ static int read_exec_from(struct reader *r, const struct settings_key *key, cons
 static int read_net_mode(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *value)
 {
 	static const char *const names[] = { [NET_FILTER] = "filter", [NET_OFF] = "off", [NET_OPEN] = "open" };
+	static const int openness[] = { [NET_OFF] = 0, [NET_FILTER] = 1, [NET_OPEN] = 2 };
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && settings_decides(r, SCALAR_NET, at)) {
+	if (i >= 0 && settings_may_choose(r, at, value, openness[r->p->net], openness[i]) && settings_decides(r, SCALAR_NET, at)) {
 		r->p->net = (enum net_mode)i;
 		r->p->net_layer = r->layer;
 	}
@@ -172,10 +182,11 @@ static int read_net_mode(struct reader *r, const struct settings_key *key, const
 static int read_caches(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *value)
 {
 	static const char *const names[] = { [CACHES_PRIVATE] = "private", [CACHES_SHARED] = "shared", [CACHES_NONE] = "none" };
+	static const int openness[] = { [CACHES_NONE] = 0, [CACHES_PRIVATE] = 1, [CACHES_SHARED] = 2 };
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	(void)key;
-	if (i >= 0 && settings_decides(r, SCALAR_CACHES, at))
+	if (i >= 0 && settings_may_choose(r, at, value, openness[r->p->caches], openness[i]) && settings_decides(r, SCALAR_CACHES, at))
 		r->p->caches = (enum cache_mode)i;
 	return i < 0 ? i : 0;
 }
@@ -202,11 +213,13 @@ static void not_scrub_only(struct reader *r, const char *key)
 static int read_profile(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *value)
 {
 	static const char *const names[] = { "default", "strict", "scrub" };
+	static const int openness[] = { 1, 0, 2 };
 	int i = settings_choose(r, at, value, names, ARRAY_SIZE(names));
 
 	if (i < 0)
 		return i;
-	if (!settings_decides(r, SCALAR_PROFILE, at))
+	if (!settings_may_choose(r, at, value, openness[r->p->scrub_only ? 2 : r->p->profile_strict], openness[i]) ||
+	    !settings_decides(r, SCALAR_PROFILE, at))
 		return 0;
 	r->p->profile_strict = i == 1;
 	if (i == 2)
@@ -254,9 +267,8 @@ static int read_backend(struct reader *r, const struct settings_key *key, const 
 static int require(struct reader *r, const struct json_step *at, const char *guarantee, const char *level)
 {
 	_cleanup_free_ char *origin = settings_origin(r, at);
-	int code = policy_require(r->p, guarantee, level, origin, r->err);
 
-	return code < 0 ? settings_locate(r, at, code) : 0;
+	return policy_require(r->p, guarantee, level, origin, r->err);
 }
 
 static int read_require(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *object)
@@ -336,7 +348,7 @@ static int read_env_set(struct reader *r, const struct settings_key *key, const 
 }
 
 const struct settings_key settings_keys[] = {
-#define KEY(path, type, read, argument, words) { path, type, read, argument, words },
+#define KEY(path, type, read, argument, loosens, words) { path, type, read, argument, loosens, words },
 #include "platform/policy/settings_keys.def"
 #undef KEY
 };

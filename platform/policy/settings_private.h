@@ -15,6 +15,9 @@ struct reader {
 	const char *name; /* of the file, for messages */
 	enum layer layer;
 	enum form form;
+	const char *base;  /* what relative paths of a Claude Code file are relative to; NULL: cwd */
+	bool tighten_only; /* a project's file that nobody trusted */
+	struct json_cursor cursor;
 	const char *text; /* for positions */
 	size_t len;
 	struct err *err;
@@ -22,11 +25,20 @@ struct reader {
 
 enum value_type { ANY, BOOL, NUMBER, STRING, OBJECT, ARRAY, STRINGS, PATHS };
 
+/* Which values of a key loosen, so that a project's file may not say them: the fifth column of settings_keys.def. */
+enum loosens {
+	NEVER, ALWAYS /* but for an empty list or object */, ANY_VALUE, IF_TRUE, IF_FALSE,
+	BY_CHOICE, /* the handler asks settings_may_choose() */
+	WRITE_ROOTS, /* roots outside the project, and others: see settings_drop_loosening() */
+	ONLY_MANAGED, /* only the managed file may say it */
+};
+
 struct settings_key {
 	const char *path;
 	enum value_type type;
 	int (*read)(struct reader *, const struct settings_key *, const struct json_step *, json_t *);
 	size_t argument;
+	enum loosens loosens;
 	const char *words;
 };
 
@@ -43,10 +55,8 @@ int settings_read_object(struct reader *, const struct json_step *at, json_t *ob
 int settings_error(struct reader *, const struct json_step *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* "found X, expected Y" */
 int settings_wrong_type(struct reader *, const struct json_step *at, const json_t *found, const char *expected);
-/* Puts line and column into words of policy.c and rules.c, which begin with the origin. Returns code. */
-int settings_locate(struct reader *, const struct json_step *at, int code);
-/* "NAME: key", as rules show it; owned. */
-char *settings_origin(const struct reader *, const struct json_step *at);
+/* "NAME:LINE:COLUMN: key", as rules show it; owned. */
+char *settings_origin(struct reader *, const struct json_step *at);
 /* A warning about the key. */
 void settings_warn(struct reader *, const struct json_step *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Warns about a key that is not known; names are the known ones of its object. */
@@ -60,6 +70,15 @@ void settings_add_once(struct strv *list, const char *text);
 
 /* May this file decide the value? A higher layer, or the first file of the same one, has the word; warns when not. */
 bool settings_decides(struct reader *, enum scalar, const struct json_step *at);
+
+/* settings_trust.c: may this file say that? If not, there is a warning, and the value is in p->loosening. */
+bool settings_may(struct reader *, const struct settings_key *, const struct json_step *at, const json_t *value);
+/* The same for a choice: now and wanted grow with what they allow. */
+bool settings_may_choose(struct reader *, const struct json_step *at, const json_t *value, int now, int wanted);
+/* Is the file trusted, with this very content? name: ".hurdle.json", as seen from cwd. */
+bool settings_trusted(const struct policy *p, const char *name, const char *text, size_t len);
+/* Reads text for r, which has everything but p's share. */
+int settings_read_text(struct reader *);
 
 /* settings_kept.c: what the policy keeps as it stands. */
 int settings_read_list(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);

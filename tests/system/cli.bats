@@ -400,12 +400,12 @@ d = json.loads(sys.argv[1]); assert d["path"] == "a\u00ff\u0001\u00c3", d' "$out
 	ask status --settings s.json --profile default --rules
 	assert_output_contains $'\nnet.domains\tn/a\t'
 	assert_output_contains 'no network but loopback'
-	assert_output_matches $'\tdenyRead secret\t[^\t]*s.json: filesystem.denyRead\\[0\\]\t'
+	assert_output_matches $'\tdenyRead secret\t[^\t]*s.json:[0-9]+:[0-9]+: filesystem.denyRead\\[0\\]\t'
 	ask status --settings s.json --profile default --net filter
 	assert_output_contains $'\nnet.domains\tnone\t'
 	ask explain --read secret --settings s.json --profile default
 	assert_status 1
-	assert_output_contains 's.json: filesystem.denyRead[0]'
+	assert_output_matches 's.json:1:[0-9]+: filesystem.denyRead\[0\]'
 	# what was read may not be rewritten by the command that it confines
 	ask explain --write s.json --settings s.json --profile default
 	assert_status 1

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { R = 1, S = 2, E = 4, P = 8, POLICY = 15 };
+enum { R = 1, S = 2, E = 4, P = 8, T = 16, POLICY = 15, ALL = POLICY | T };
 
 #define SECTION(id, title) enum { SECTION_##id = __COUNTER__ };
 #include "supervisor/options.def"
@@ -42,13 +42,13 @@ static void print_sentence(const char *s)
 
 static void print_commands(unsigned commands)
 {
-	static const char *const names[] = { "run", "status", "explain", "profile" };
+	static const char *const names[] = { "run", "status", "explain", "profile", "trust" };
 	const char *separator = "";
 
-	if (commands == POLICY)
+	if (commands == POLICY || commands == ALL)
 		return;
 	printf("Only for\n.Cm ");
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if (!(commands & 1u << i))
 			continue;
 		printf("%s%s", separator, names[i]);
