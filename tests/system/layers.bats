@@ -98,6 +98,7 @@ inside() { run_in "$PROJECT" -- hurdle run -q "$@"; }
 		inside $options -- sh -c "echo x >$config/trusted; echo x >>$config/settings.json; mv $HOME/.config $HOME/c; mv $config $HOME/.config/c
 			mkdir $HOME/evil && mv -T $HOME/evil $config; ln -sf $PROJECT/evil $config/trusted; ln $PROJECT/evil $config/trusted; $HURDLE trust .hurdle.json; true"
 		assert_equal "$(ls -A "$config")" ''
+		# shellcheck disable=SC2086
 		inside $options -- sh -c 'echo "{}" >.hurdle.json; echo "{}" >.claude/settings.json; echo "{}" >.claude/settings.local.json; true'
 		assert_equal "$(find . -name '*.json')" ''
 	done
