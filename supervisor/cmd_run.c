@@ -258,6 +258,7 @@ static int run_command(struct run *run, struct err *err)
 	run->seconds = now() - start;
 	session_freeze(&l->session);
 	violations_read(l->session.page, l->policy, &run->violations);
+	violations_ignore(&run->violations, l->policy, l->argv);
 	read_cwd(run);
 	read_repositories(run);
 	say_after(run);

@@ -7,3 +7,4 @@ int cmd_status(const struct options *o);
 int cmd_explain(const struct options *o);
 int cmd_profile(const struct options *o);
 int cmd_trust(const struct options *o);
+int cmd_settings(const struct options *o);

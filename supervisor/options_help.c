@@ -10,7 +10,8 @@
 #define E (1u << COMMAND_EXPLAIN)
 #define P (1u << COMMAND_PROFILE)
 #define T (1u << COMMAND_TRUST)
-#define POLICY (R | S | E | P)
+#define G (1u << COMMAND_SETTINGS)
+#define POLICY (R | S | E | P | G)
 #define ALL (POLICY | T)
 
 const struct option_row option_rows[] = {
@@ -30,6 +31,7 @@ static const struct { const char *name, *usage, *what; } commands[COMMAND_COUNT]
 	[COMMAND_STATUS]  = { "status", "[OPTION]...", "what this host can enforce, rule by rule" },
 	[COMMAND_EXPLAIN] = { "explain", "[OPTION]... PATH|NAME", "which rule decides about a path or a variable" },
 	[COMMAND_PROFILE] = { "profile", "[OPTION]... MECHANISM", "what one mechanism is given; runs nothing" },
+	[COMMAND_SETTINGS] = { "settings", "[OPTION]...", "the settings of all layers, each with where it is from" },
 	[COMMAND_TRUST]   = { "trust", "[OPTION]... FILE...", "let a project's settings file loosen what holds" },
 };
 

@@ -8,6 +8,7 @@
 #include "envscrub/names.h"
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
+#include "platform/policy/defaults.h"
 
 static void policy_freep(struct policy **p)
 {
@@ -179,7 +180,8 @@ static int add_environment(struct policy *p, const struct options *o, struct err
 	}
 	add_names(&p->env_keep, &o->keep);
 	add_names(&p->env_drop, &o->drop);
-	add_names(&p->env_set, &o->set);
+	for (size_t i = 0; i < o->set.n; i++)
+		policy_set_variable(p, o->set.v[i]);
 	return 0;
 }
 
@@ -210,6 +212,15 @@ static int read_settings(struct policy *p, const struct options *o, struct err *
 	if (config)
 		policy_use_config(p, config);
 	return policy_read_layers(p, &files, err);
+}
+
+static void warn_of_git(struct policy *p)
+{
+	extern char **environ;
+	const struct items *dirs = &p->lists[LIST_SAFE_DIRECTORIES];
+
+	if (dirs->n && policy_has_git_variables(p, environ))
+		policy_warn(p, "%s: is ignored: GIT_CONFIG_COUNT is set already", dirs->v[0].origin);
 }
 
 /* --strict-settings: what changes nothing is a mistake. */
@@ -283,6 +294,7 @@ int policy_build(const struct options *o, struct policy **ret, struct err *err)
 	}
 	choose_scalars(p, o);
 	policy_apply_managed(p);
+	warn_of_git(p);
 	r = p->scrub_only ? finish_scrub_only(p, err) : policy_add_defaults(p, err);
 	if (r == 0 && o->strict_settings)
 		r = refuse_warnings(p, err);

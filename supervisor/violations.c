@@ -128,14 +128,50 @@ void violations_read(const struct wire_page *page, const struct policy *p, struc
 	read_uncovered(page, ret);
 }
 
+static void violation_release(struct violation *v)
+{
+	free(v->target);
+	free(v->rule);
+	free(v->raw);
+	free(v->program);
+}
+
+static bool is_ignored(const struct items *ignored, const char *command, const struct violation *v)
+{
+	_cleanup_free_ char *line = strf("deny %s %s (%s)", v->action, v->target, v->program);
+
+	for (size_t i = 0; i < ignored->n; i++) {
+		const struct item *item = &ignored->v[i];
+
+		if ((!strcmp(item->value, "*") || strstr(command, item->value)) && strstr(line, item->text))
+			return true;
+	}
+	return false;
+}
+
+void violations_ignore(struct violations *v, const struct policy *p, char *const argv[])
+{
+	_cleanup_(str_free) struct str command = STR_INIT;
+	size_t kept = 0;
+
+	if (!p->lists[LIST_IGNORED_VIOLATIONS].n)
+		return;
+	for (; *argv; argv++)
+		str_addf(&command, "%s%s", command.len ? " " : "", *argv);
+	for (size_t i = 0; i < v->n; i++) {
+		if (is_ignored(&p->lists[LIST_IGNORED_VIOLATIONS], command.s ? command.s : "", &v->list[i]))
+			violation_release(&v->list[i]);
+		else
+			v->list[kept++] = v->list[i];
+	}
+	v->total -= v->n - kept;
+	v->n = kept;
+}
+
 void violations_release(struct violations *v)
 {
-	for (size_t i = 0; i < v->n; i++) {
-		free(v->list[i].target);
-		free(v->list[i].rule);
-		free(v->list[i].raw);
-		free(v->list[i].program);
-	}
+	for (size_t i = 0; i < v->n; i++)
+		violation_release(&v->list[i]);
 	for (size_t i = 0; i < v->n_uncovered; i++)
 		free(v->uncovered[i].program);
 	free(v->list);

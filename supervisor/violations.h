@@ -38,6 +38,8 @@ struct violations {
 
 /* Reads a page that nobody else can change any more (session_freeze); NULL: there is none. rule words come from p. *ret is released by the caller. */
 void violations_read(const struct wire_page *page, const struct policy *p, struct violations *ret);
+/* Takes away what ignoreViolations names for this command (argv), from the list and from the number. */
+void violations_ignore(struct violations *v, const struct policy *p, char *const argv[]);
 void violations_release(struct violations *v);
 
 /* The <sandbox_violations> block; nothing when there is none. tmpdir: for the hint about /tmp, or NULL. */

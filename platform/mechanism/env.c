@@ -37,6 +37,21 @@ static void add_directories(struct launch *l)
 	}
 }
 
+/* git takes them from the environment, not from a repository. Numbers of the user's own must not be taken twice. */
+static void add_safe_directories(struct launch *l)
+{
+	const struct items *dirs = &l->policy->lists[LIST_SAFE_DIRECTORIES];
+	if (!dirs->n || policy_has_git_variables(l->policy, l->environ))
+		return;
+	_cleanup_free_ char *count = strf("GIT_CONFIG_COUNT=%zu", dirs->n);
+	strv_add(&l->extra_env, count);
+	for (size_t i = 0; i < dirs->n; i++) {
+		_cleanup_free_ char *key = strf("GIT_CONFIG_KEY_%zu=safe.directory", i), *value = strf("GIT_CONFIG_VALUE_%zu=%s", i, dirs->v[i].text);
+		strv_add(&l->extra_env, key);
+		strv_add(&l->extra_env, value);
+	}
+}
+
 static bool set_by_user(const struct launch *l, const char *assignment)
 {
 	size_t n = strcspn(assignment, "=") + 1;
@@ -67,6 +82,7 @@ static int env_prepare(struct launch *l, struct err *err)
 		strv_add(&l->extra_env, "SANDBOX_RUNTIME=1");
 		add_directories(l);
 		add_network(l);
+		add_safe_directories(l);
 		int r = add_caches(l, err);
 		if (r < 0)
 			return r;

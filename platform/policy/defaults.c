@@ -232,5 +232,6 @@ int policy_add_defaults(struct policy *p, struct err *err)
 		if (r < 0)
 			return r;
 	}
+	policy_warn_of_shadows(p);
 	return 0;
 }

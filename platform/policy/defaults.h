@@ -9,3 +9,6 @@
  * policy_add_defaults() adds the rule that makes the root writable.
  */
 int policy_cache_environment(const struct policy *p, struct strv *ret_assignments, char **ret_root);
+
+/* GIT_CONFIG_COUNT is set, in envp or by the settings, so git.safeDirectories cannot use it. */
+bool policy_has_git_variables(const struct policy *p, char *const envp[]);

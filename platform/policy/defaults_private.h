@@ -13,3 +13,5 @@ int default_add_repositories(struct policy *p, struct err *err); /* repositories
 bool default_cwd_may_be_root(const struct policy *p);
 /* settings_trust.c: the write roots of untrusted project files that would open more than the project; warns of each. */
 void policy_drop_loosening_roots(struct policy *p);
+/* shadows.c: warns of entries of the user's that change nothing. */
+void policy_warn_of_shadows(struct policy *p);

@@ -60,6 +60,7 @@ static int read_layer(struct policy *p, const struct file *f, struct err *err)
 	remember_file(p, f->path);
 	r.text = text;
 	r.tighten_only = (f->layer == LAYER_PROJECT || f->layer == LAYER_LOCAL) && !(f->project && settings_trusted(p, f->project, text, r.len));
+	policy_add_item(p, LIST_FILES, f->layer, r.name, r.tighten_only ? "untrusted" : NULL, r.name);
 	return settings_read_text(&r);
 }
 

@@ -2,13 +2,18 @@
 #include <errno.h>
 #include <string.h>
 #include "platform/base/cleanup.h"
-#include "platform/policy/policy.h"
+#include "platform/policy/defaults.h"
 
 void item_release(struct item *i)
 {
 	free(i->text);
 	free(i->value);
 	free(i->origin);
+}
+
+static bool same_value(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
 }
 
 void policy_add_item(struct policy *p, enum list list, enum layer layer, const char *text, const char *value, const char *origin)
@@ -18,7 +23,7 @@ void policy_add_item(struct policy *p, enum list list, enum layer layer, const c
 
 	items->given = true;
 	for (size_t n = 0; n < items->n && !i; n++)
-		if (!strcmp(items->v[n].text, text))
+		if (!strcmp(items->v[n].text, text) && (list == LIST_DOMAIN_REASONS || same_value(items->v[n].value, value)))
 			i = &items->v[n];
 	if (i && i->layer >= layer)
 		return;
@@ -86,6 +91,39 @@ int policy_add_permission(struct policy *p, enum permission_list list, enum laye
 		.origin = xstrdup(origin),
 	};
 	return 0;
+}
+
+/* ---- variables ---- */
+
+void policy_set_variable(struct policy *p, const char *assignment)
+{
+	const size_t n = strcspn(assignment, "=") + 1;
+
+	for (size_t i = 0; i < p->env_set.n; i++) {
+		if (strncmp(p->env_set.v[i], assignment, n))
+			continue;
+		free(p->env_set.v[i]);
+		p->env_set.v[i] = xstrdup(assignment);
+		return;
+	}
+	strv_add(&p->env_set, assignment);
+}
+
+
+static bool is_git_count(const char *assignment)
+{
+	return !strncmp(assignment, "GIT_CONFIG_COUNT=", 17);
+}
+
+bool policy_has_git_variables(const struct policy *p, char *const envp[])
+{
+	for (size_t i = 0; i < p->env_set.n; i++)
+		if (is_git_count(p->env_set.v[i]))
+			return true;
+	for (; envp && *envp; envp++)
+		if (is_git_count(*envp))
+			return true;
+	return false;
 }
 
 /* ---- single values ---- */

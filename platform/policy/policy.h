@@ -51,17 +51,20 @@ struct required { enum guarantee guarantee; enum level level; bool best; char *o
 enum scalar {
 	SCALAR_NET, SCALAR_CACHES, SCALAR_STRICT, SCALAR_EXEC_FROM, SCALAR_GIT_CONFIG, SCALAR_PROFILE, SCALAR_ENABLED, SCALAR_UNIX,
 	SCALAR_BACKEND, SCALAR_STRICT_ALLOWLIST, SCALAR_HTTP_PROXY, SCALAR_SOCKS_PROXY, SCALAR_PARENT_HTTP, SCALAR_PARENT_HTTPS,
-	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_MANAGED_DOMAINS, SCALAR_MANAGED_READS, SCALAR_COUNT,
+	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_MANAGED_DOMAINS, SCALAR_MANAGED_READS, SCALAR_NESTED_USERNS, SCALAR_COUNT,
 };
 
 /*
  * What is kept as it stands in the files, for who acts on it: the proxy (domains, addresses) and hurdle decide (commands). Entries
  * are in the order in which they were read. given: somebody said the key, even if its list was empty; an allowedDomains that was
- * given and is empty allows nothing, one that was not given leaves the default list. What a project's file may not say is not here.
+ * given and is empty allows nothing; one that was not given leaves the default list, to which its entries (of permissions) add. What a project's file may not say is not here.
  */
 enum list {
 	LIST_ALLOWED_DOMAINS, LIST_DENIED_DOMAINS, LIST_DOMAIN_REASONS /* text: the denied entry, value: why */, LIST_DENIED_ADDRESSES,
-	LIST_EXCLUDED_COMMANDS, LIST_PLATFORMS /* enabledPlatforms */, LIST_COUNT,
+	LIST_EXCLUDED_COMMANDS, LIST_PLATFORMS /* enabledPlatforms */, LIST_SAFE_DIRECTORIES /* git.safeDirectories */,
+	LIST_IGNORED_VIOLATIONS /* text: part of a violation's line, value: part of the command, or "*" */,
+	LIST_ENV_KEEP, LIST_ENV_DROP, LIST_ENV_SET, /* as env_keep and its kind, with their origins; flags are not here */
+	LIST_FILES /* that were read; value: NULL, or "untrusted" */, LIST_COUNT,
 };
 struct item { char *text, *value, *origin; enum layer layer; }; /* all owned; value: NULL for most */
 struct items { struct item *v; size_t n; bool given; };
@@ -97,6 +100,7 @@ struct policy {
 	char *trusted;                /* the text of its file "trusted"; NULL: none */
 	bool write_list, narrowed;    /* a sandbox-runtime file names the write roots, so cwd is none by itself; narrowed: not just an
 	                               * untrusted project's file does */
+	bool nested_userns;           /* allowNestedUserNamespaces */
 	bool managed_domains_only, managed_read_only; /* allowManagedDomainsOnly, allowManagedReadPathsOnly */
 	struct strv loosening;        /* what untrusted files would loosen: "filesystem.allowRead" and the value */
 	struct strv listed;           /* directories that count as old where there are no birth times */
@@ -136,12 +140,15 @@ int policy_add(struct policy *p, enum rule_kind kind, enum layer layer, const ch
 void policy_add_exact(struct policy *p, enum rule_kind kind, enum layer layer, const char *path, const char *origin);
 enum { WARNINGS_MAX = 200 }; /* nobody reads more, and a project's file may have any number of them */
 void policy_warn(struct policy *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* lists.c. Texts are copied; value may be NULL. The same text twice in one list is one entry, of the higher layer. */
+/* lists.c. Texts are copied; value may be NULL. The same text (and value, but for reasons) twice in one list is one entry, of the
+ * higher layer. */
 void policy_add_item(struct policy *p, enum list list, enum layer layer, const char *text, const char *value, const char *origin);
 /* Reads "Tool" or "Tool(argument)". -EINVAL: it is neither. */
 int policy_add_permission(struct policy *p, enum permission_list list, enum layer layer, const char *text, const char *origin);
 /* The single value is decided by this layer from now on. */
 void policy_decided(struct policy *p, enum scalar scalar, enum layer layer, const char *origin);
+/* NAME=VALUE into env_set, in place of what was said of that name before. */
+void policy_set_variable(struct policy *p, const char *assignment);
 void policy_lists_release(struct policy *p);
 void item_release(struct item *i);
 void rule_release(struct rule *r);

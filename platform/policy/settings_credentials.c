@@ -80,7 +80,9 @@ int settings_read_env_credentials(struct reader *r, const struct settings_key *k
 			return code;
 		if (!is_variable_name(name))
 			return settings_error(r, &step, "found \"%s\", expected the name of a variable", name);
+		_cleanup_free_ char *origin = settings_origin(r, &step);
 		settings_add_once(&r->p->env_drop, name);
+		policy_add_item(r->p, LIST_ENV_DROP, r->layer, name, NULL, origin);
 	}
 	return 0;
 }

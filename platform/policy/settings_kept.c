@@ -1,4 +1,4 @@
-/* Keys whose values the policy keeps as they stand: hosts, ports, commands, and the permissions of Claude Code. */
+/* Keys whose values the policy keeps as they stand: hosts, ports, commands. */
 #include <errno.h>
 #include <string.h>
 #include "platform/base/cleanup.h"
@@ -84,53 +84,26 @@ int settings_read_parent_proxy(struct reader *r, const struct settings_key *key,
 	return 0;
 }
 
-/* ---- permissions ---- */
-
-enum { PERMISSIONS_MAX = 16384 };
-
-static int read_permission_list(struct reader *r, const struct json_step *at, enum permission_list list, json_t *array)
+/* Which violations are not reported: { "part of a command, or *": ["part of a line", ...] }. */
+int settings_read_ignored(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *object)
 {
-	static const struct settings_key allow = { .loosens = ALWAYS };
-	struct json_step element = { .parent = at };
-	json_t *value;
-
-	if (!json_is_array(array))
-		return settings_wrong_type(r, at, array, "an array of rules");
-	if (json_array_size(array) > PERMISSIONS_MAX)
-		return settings_error(r, at, "found more than %d entries", PERMISSIONS_MAX);
-	json_cursor_reset(&r->cursor);
-	if (list == PERMISSION_ALLOW && !settings_may(r, &allow, at, array))
-		return 0;
-	if (json_array_size(array))
-		settings_warn(r, at, "not supported yet: no rule follows from it");
-	json_array_foreach(array, element.index, value) {
-		_cleanup_free_ char *origin = settings_origin(r, &element);
-
-		if (!json_is_string(value))
-			return settings_wrong_type(r, &element, value, "a rule, such as \"Bash(npm test)\"");
-		if (policy_add_permission(r->p, list, r->layer, json_string_value(value), origin) < 0)
-			settings_warn(r, &element, "'%s' is no rule, such as \"Bash(npm test)\"; it is ignored", json_string_value(value));
-	}
-	return 0;
-}
-
-int settings_read_permissions(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *object)
-{
-	static const char *const names[] = { [PERMISSION_ALLOW] = "allow", [PERMISSION_ASK] = "ask", [PERMISSION_DENY] = "deny" };
 	struct json_step member = { .parent = at };
-	json_t *value;
+	json_t *value, *text;
 
 	(void)key;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		int code;
+	json_object_foreach(object, member.key, value) {
+		struct json_step element = { .parent = &member };
 
-		member.key = names[i];
-		value = json_object_get(object, names[i]);
-		if (!value || json_is_null(value))
-			continue;
-		code = read_permission_list(r, &member, (enum permission_list)i, value);
-		if (code < 0)
-			return code;
+		if (!json_is_array(value))
+			return settings_wrong_type(r, &member, value, "an array of strings");
+		json_cursor_reset(&r->cursor);
+		json_array_foreach(value, element.index, text) {
+			_cleanup_free_ char *origin = settings_origin(r, &element);
+
+			if (!json_is_string(text))
+				return settings_wrong_type(r, &element, text, "a string");
+			policy_add_item(r->p, LIST_IGNORED_VIOLATIONS, r->layer, json_string_value(text), member.key, origin);
+		}
 	}
 	return 0;
 }

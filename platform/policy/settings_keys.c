@@ -145,6 +145,7 @@ static int read_flag(struct reader *r, const struct settings_key *key, const str
 		[SCALAR_UNSANDBOXED] = offsetof(struct policy, allow_unsandboxed), [SCALAR_AUTO_ALLOW] = offsetof(struct policy, auto_allow_bash),
 		[SCALAR_MANAGED_DOMAINS] = offsetof(struct policy, managed_domains_only),
 		[SCALAR_MANAGED_READS] = offsetof(struct policy, managed_read_only),
+		[SCALAR_NESTED_USERNS] = offsetof(struct policy, nested_userns),
 	};
 
 	if (key->words)
@@ -310,6 +311,13 @@ void settings_add_once(struct strv *list, const char *text)
 		strv_add(list, text);
 }
 
+static void remember(struct reader *r, enum list list, const struct json_step *at, const char *text)
+{
+	_cleanup_free_ char *origin = settings_origin(r, at);
+
+	policy_add_item(r->p, list, r->layer, text, NULL, origin);
+}
+
 static int read_names(struct reader *r, const struct settings_key *key, const struct json_step *at, json_t *array)
 {
 	struct strv *list = (struct strv *)(void *)((char *)r->p + key->argument);
@@ -322,6 +330,7 @@ static int read_names(struct reader *r, const struct settings_key *key, const st
 		if (!*name || strchr(name, '='))
 			return settings_error(r, &element, "found \"%s\", expected the name of a variable", name);
 		settings_add_once(list, name);
+		remember(r, key->argument == offsetof(struct policy, env_keep) ? LIST_ENV_KEEP : LIST_ENV_DROP, &element, name);
 	}
 	return 0;
 }
@@ -342,7 +351,8 @@ static int read_env_set(struct reader *r, const struct settings_key *key, const 
 		if (!json_is_string(value))
 			return settings_wrong_type(r, &member, value, "a string");
 		assignment = strf("%s=%s", member.key, json_string_value(value));
-		settings_add_once(&r->p->env_set, assignment);
+		policy_set_variable(r->p, assignment);
+		remember(r, LIST_ENV_SET, &member, assignment);
 	}
 	return 0;
 }

@@ -85,6 +85,8 @@ int settings_read_list(struct reader *, const struct settings_key *, const struc
 int settings_read_reasons(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
 int settings_read_port(struct reader *, const struct settings_key *, const struct json_step *at, json_t *number);
 int settings_read_parent_proxy(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
+int settings_read_ignored(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
+/* settings_permissions.c */
 int settings_read_permissions(struct reader *, const struct settings_key *, const struct json_step *at, json_t *object);
 
 int settings_read_env_credentials(struct reader *, const struct settings_key *, const struct json_step *at, json_t *array);

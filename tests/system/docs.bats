@@ -268,6 +268,34 @@ for g in json.load(open(sys.argv[1]))["guarantees"]:
 		grep -vE ' read_(nothing|nothing_strict|silently|object)$' | cut -d ' ' -f 1)
 }
 
+@test "the schema of settings is that of the table, and takes the examples" {
+	diff "$ROOT/docs/settings.schema.json" <("$TOOLS/settings_schema") || fail 'write it anew: contrib/update-docs' || return 1
+	require_tool python3
+	awk '/^```json/ { on = 1; next } /^```/ { on = 0 } on' "$ROOT/docs/settings.md" >one.json
+	# without a validator at hand: every key of the example stands in the schema
+	python3 - "$ROOT/docs/settings.schema.json" one.json <<'PY'
+import json, sys
+schema, example = (json.load(open(f)) for f in sys.argv[1:])
+top = schema["definitions"]["settings"]["properties"]
+assert len(top) > 25 and top["network"]["properties"]["mode"]["enum"] == ["filter", "off", "open", None]
+for key, value in example.items():
+    assert key in top, key
+    for inner in value if "properties" in top[key] else ():
+        assert inner in top[key]["properties"], inner
+try:
+    import jsonschema
+    jsonschema.validate(example, schema)
+    for bad in {"strict": 1}, {"network": {"mod": "off"}}, {"filesystem": {"denyRead": "x"}}, {"sandbox": {"profile": "none"}}:
+        try:
+            jsonschema.validate(bad, schema)
+        except jsonschema.ValidationError:
+            continue
+        sys.exit(f"{bad} is taken")
+except ImportError:
+    pass
+PY
+}
+
 @test "the changes begin with the version that is built" {
 	local version
 	version=$(hurdle --version)
