@@ -121,19 +121,24 @@ static int add_settings_files(struct policy *p, struct err *err)
 }
 
 /* Who may write there decides what later runs trust, and the managed file is above every user. */
+static int protect(struct policy *p, const char *path, struct err *err)
+{
+	int r = policy_add(p, RULE_DENY_WRITE, LAYER_DEFAULT, path, NULL, ADD_LITERAL, "hurdle's own configuration", err);
+
+	return r < 0 ? r : 0;
+}
+
 static int add_config(struct policy *p, struct err *err)
 {
-	_cleanup_free_ char *account = account_home(), *of_account = NULL, *store = NULL;
-	const char *const places[] = { p->config, (store = p->config ? strf("%s/trusted", p->config) : NULL), "/etc/hurdle",
-				       (of_account = account && account[0] == '/' ? strf("%s/.config/hurdle", account) : NULL) };
+	_cleanup_free_ char *account = account_home();
+	_cleanup_free_ char *store = p->config ? strf("%s/trusted", p->config) : NULL;
+	_cleanup_free_ char *of_account = account && account[0] == '/' ? strf("%s/.config/hurdle", account) : NULL;
+	const char *const places[] = { "/etc/hurdle", p->config, store /* it may be a link */, of_account };
+	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		int r = places[i] ? policy_add(p, RULE_DENY_WRITE, LAYER_DEFAULT, places[i], NULL, ADD_LITERAL, "hurdle's own configuration", err) : 0;
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places) && r == 0; i++)
+		r = places[i] ? protect(p, places[i], err) : 0;
+	return r;
 }
 
 static int drop_loosening_roots(struct policy *p, struct err *err)

@@ -133,7 +133,7 @@ static bool is_untouched(const struct policy *p)
 		if (p->rules[i].layer != LAYER_DEFAULT)
 			return false;
 	for (size_t i = 0; i < LIST_COUNT; i++)
-		if (p->lists[i].n)
+		if (p->lists[i].n && i != LIST_FILES && i != LIST_ENV_DROP)
 			return false;
 	return !p->scrub_only && !p->allow_git_config && !p->unix_open && p->net == NET_FILTER && p->caches == CACHES_PRIVATE &&
 	       !p->env_keep.n && !p->env_set.n && !p->backends.n && !p->http_proxy_port && !p->socks_proxy_port && !p->parent_http &&

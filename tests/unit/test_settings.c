@@ -104,7 +104,7 @@ Test(settings, warnings)
 		{ "{\"sandbox\":{},\"permisions\":{}}", ": permisions: unknown key; did you mean \"permissions\"?" },
 		{ "{\"sandbox\":{},\"filesystem\":{}}", ": filesystem: is not read at the top of a Claude Code file; put it into \"sandbox\"" },
 		{ "{\"sandbox\":{\"enabld\":true}}", ": sandbox.enabld: unknown key; did you mean \"enabled\"?" },
-		{ "{\"filesystem\":{\"disabled\":true}}", ": filesystem.disabled: not supported yet" },
+		{ "{\"filesystem\":{\"disabled\":true}}", ": filesystem.disabled: is not supported" },
 		{ "{\"mandatoryDenySearchDepth\":5}", ": mandatoryDenySearchDepth: changes nothing" },
 		{ "{\"credentials\":{\"envVars\":[{\"name\":\"A\",\"mode\":\"mask\",\"injectHosts\":[\"example.com\"]}]}}",
 		  ": credentials.envVars[0].mode: \"mask\" is not supported yet" },
