@@ -53,11 +53,11 @@ long invoke(struct frame *f, const struct row *r)
 	return r->returns == RETURNS_INT ? (int)result : r->returns == RETURNS_ERRNO ? -(int)result : result;
 }
 
-/* No path lies in the first page: the kernel says EFAULT to such a pointer, and following it would end the program. */
+/* A string that is not all there, or too long to be a path: the kernel refuses it, and says so best itself. */
 static bool is_bad(const struct frame *f, const struct row *r)
 {
-	return (r->path != NO && (unsigned long)f->arg[r->path] < 4096 && f->arg[r->path]) ||
-	       (r->path2 != NO && (unsigned long)f->arg[r->path2] < 4096 && f->arg[r->path2]);
+	return r->handler != on_fts && ((r->path != NO && f->arg[r->path] && readable_text((const char *)f->arg[r->path]) != WHOLE) ||
+					(r->path2 != NO && f->arg[r->path2] && readable_text((const char *)f->arg[r->path2]) != WHOLE));
 }
 
 enum answer shim_enter(struct frame *f)

@@ -104,6 +104,8 @@ static enum answer start(struct frame *f, const struct row *r, exec_function *ot
 	struct environment e;
 	if (judged < 0)
 		return fail(f, r, -judged);
+	if (!readable_list(from))
+		return fail(f, r, EFAULT);
 	/* on the stack where it fits: a mapping made in a vfork child would stay in its parent */
 	size_t room = environment_room(from);
 	int error = environment_build(&e, from, program, room <= STACK_ENTRIES ? __builtin_alloca(room * sizeof(char *)) : NULL);
@@ -140,16 +142,22 @@ static exec_function *real_execvpe(void)
 	return real ? real : (real = (exec_function *)find_real("execvpe"));
 }
 
+/* NULL, empty, or not to be read: the real call says what is wrong with it. */
+static bool no_name(const char *path)
+{
+	return !path || readable_text(path) != WHOLE || !*path;
+}
+
 HANDLER(on_execve)
 {
 	const char *path = (const char *)f->arg[0];
-	return path && *path ? start(f, r, NULL, (char *const *)f->arg[2], 2, path, judge_path(AT_FDCWD, path)) : PASS;
+	return !no_name(path) ? start(f, r, NULL, (char *const *)f->arg[2], 2, path, judge_path(AT_FDCWD, path)) : PASS;
 }
 
 HANDLER(on_execv)
 {
 	const char *path = (const char *)f->arg[0];
-	return path && *path ? start(f, r, real_execve(), own_environ(), NO, path, judge_path(AT_FDCWD, path)) : PASS;
+	return !no_name(path) ? start(f, r, real_execve(), own_environ(), NO, path, judge_path(AT_FDCWD, path)) : PASS;
 }
 
 /* execvp and execvpe; flags: position of the environment. */
@@ -157,7 +165,7 @@ HANDLER(on_execvp)
 {
 	TEXT(found);
 	const char *file = (const char *)f->arg[0];
-	if (!file || !*file)
+	if (no_name(file))
 		return PASS;
 	int judged = judge_search(file, &found);
 	const char *program = found.len ? found.s : file;
@@ -172,7 +180,7 @@ HANDLER(on_execl)
 	TEXT(found);
 	size_t n = 0;
 	const char *file = (const char *)f->arg[0];
-	if (!file || !*file)
+	if (no_name(file))
 		return PASS;
 #define LISTED(i) ((i) < 5 ? f->arg[(i) + 1] : f->stack[(i) - 5])
 	while (LISTED(n))
@@ -208,7 +216,7 @@ HANDLER(on_fexecve)
 HANDLER(on_execveat)
 {
 	const char *path = (const char *)f->arg[1];
-	if (!path)
+	if (!path || readable_text(path) != WHOLE)
 		return PASS;
 	if (!*path) {
 		if (!((int)f->arg[4] & AT_EMPTY_PATH))
@@ -232,7 +240,7 @@ HANDLER(on_spawn)
 {
 	TEXT(found);
 	const char *file = (const char *)f->arg[1];
-	if (!file || !*file)
+	if (no_name(file))
 		return PASS;
 	struct spawn_start s = { .directory = AT_FDCWD };
 	int judged = spawn_judge((const void *)f->arg[2], &s);

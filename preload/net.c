@@ -74,8 +74,8 @@ static void report_address(const unsigned char *a, int family, unsigned port)
 static int judge_address(const void *address, size_t len, bool sends)
 {
 	union { struct sockaddr_in in; struct sockaddr_in6 in6; struct unix_address un; unsigned short family; } a = { 0 };
-	if (!address || len < sizeof a.family || !shim.image)
-		return 0;
+	if (!address || len < sizeof a.family || !shim.image || !readable(address, len < sizeof a ? len : sizeof a))
+		return 0; /* EFAULT, if anything, and the kernel's to say */
 	memcpy(&a, address, len < sizeof a ? len : sizeof a);
 	if (a.family == AF_UNIX)
 		return judge_unix(&a.un, len < sizeof a ? len : sizeof a);
@@ -110,7 +110,7 @@ HANDLER(on_sendto)
 
 static int judge_message(const struct msghdr *m)
 {
-	return m ? judge_address(m->msg_name, m->msg_namelen, true) : 0;
+	return m && readable(m, sizeof *m) ? judge_address(m->msg_name, m->msg_namelen, true) : 0;
 }
 
 HANDLER(on_sendmsg)
@@ -122,12 +122,35 @@ HANDLER(on_sendmsg)
 HANDLER(on_sendmmsg)
 {
 	const struct mmsghdr *m = (const struct mmsghdr *)f->arg[1];
-	for (unsigned i = 0; m && i < (unsigned)f->arg[2] && i < 1024; i++) {
+	for (unsigned i = 0; i < (unsigned)f->arg[2] && i < 1024; i++) {
+		if (!m || !readable(&m[i], sizeof m[i]))
+			break;
 		int error = judge_message(&m[i].msg_hdr);
 		if (error)
 			return fail(f, r, error);
 	}
 	return PASS;
+}
+
+enum { VSOCK_FAMILY = 40, SCTP_PROTOCOL = 132 };
+
+/*
+ * With the network off: families and types whose peers no later call names, or names in a form that is not looked at. SCTP connects
+ * by a socket option. Packets and raw sockets need a capability, so EPERM is what their callers know.
+ */
+HANDLER(on_socket)
+{
+	unsigned family = (unsigned)f->arg[0], type = (unsigned)f->arg[1] & 0xf;
+	bool internet = family == AF_INET || family == AF_INET6;
+	if (!shim.image || !(shim.image->flags & IMAGE_NET_OFF))
+		return PASS;
+	if (family == AF_UNIX || family == AF_NETLINK || family == AF_ALG || (internet && type != SOCK_RAW && (int)f->arg[2] != SCTP_PROTOCOL))
+		return PASS;
+	TEXT(name);
+	const char *what = family == VSOCK_FAMILY ? "vsock" : family == AF_PACKET ? "packet" : internet && type == SOCK_RAW ? "raw" : "socket";
+	text_set(&name, what, strlen(what));
+	report(WIRE_CONNECT, IMAGE_NONE, what, &name);
+	return fail(f, r, internet && (int)f->arg[2] == SCTP_PROTOCOL ? EPROTONOSUPPORT : EPERM);
 }
 
 /* Entries that send to an address of the program's choice inside libc. */
@@ -146,7 +169,7 @@ HANDLER(on_bind)
 {
 	struct unix_address a = { 0 };
 	size_t len = (size_t)(uint32_t)f->arg[2];
-	if (!f->arg[1] || len <= sizeof a.family)
+	if (!f->arg[1] || len <= sizeof a.family || !readable((const void *)f->arg[1], len < sizeof a ? len : sizeof a))
 		return PASS;
 	memcpy(&a, (const void *)f->arg[1], len < sizeof a ? len : sizeof a);
 	if (a.family != AF_UNIX || !a.path[0])

@@ -265,7 +265,7 @@ HANDLER(on_openat2)
 {
 	const char *path = path_argument(f, r);
 	const struct open_how_v0 *how = (const void *)f->arg[r->flags];
-	if (!path || !*path || !how || (how->flags & O_PATH))
+	if (!path || !*path || !how || !readable(how, sizeof *how) || (how->flags & O_PATH))
 		return PASS;
 	if (how->resolve & RESOLVE_IN_ROOT) /* "/" means another directory then; callers know kernels without openat2 */
 		return fail(f, r, ENOSYS);
@@ -420,8 +420,10 @@ HANDLER(on_read_path)
 HANDLER(on_fts)
 {
 	char *const *paths = (char *const *)f->arg[r->path];
-	for (size_t i = 0; paths && paths[i] && !reads_freely(); i++) {
-		int error = *paths[i] ? allow_open(AT_FDCWD, paths[i], O_RDONLY, WIRE_READ_DATA) : 0;
+	if (reads_freely() || !readable_list(paths))
+		return PASS;
+	for (size_t i = 0; paths && paths[i]; i++) {
+		int error = *paths[i] && readable_text(paths[i]) == WHOLE ? allow_open(AT_FDCWD, paths[i], O_RDONLY, WIRE_READ_DATA) : 0;
 		if (error)
 			return fail(f, r, -error);
 	}

@@ -18,7 +18,7 @@ static enum answer refuse(struct frame *f, const struct row *r, int action, int 
 	return fail(f, r, error);
 }
 
-static bool judged(void)
+bool judged(void)
 {
 	return !(shim.image->flags & IMAGE_WRITE_OPEN);
 }
@@ -49,6 +49,35 @@ HANDLER(on_trace)
 HANDLER(on_other_process)
 {
 	return !judged() || in_run((int)f->arg[0]) ? PASS : refuse(f, r, WIRE_TRACE, EPERM);
+}
+
+/* The process behind a descriptor of pidfd_open; -1 when it is none, or when the process is gone. */
+static long process_of(int fd)
+{
+	char path[48] = "/proc/self/fdinfo/", buf[512];
+	text_number(path + strlen(path), (unsigned long)fd);
+	long in = fd < 0 ? -1 : sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (in < 0)
+		return -1;
+	long got = raw6(SYS_read, in, (long)buf, sizeof buf - 1, 0, 0, 0);
+	sys_close((int)in);
+	buf[got > 0 ? got : 0] = '\0';
+	for (char *s = buf; *s; s++) {
+		if (!text_starts(s, "\nPid:\t"))
+			continue;
+		long pid = 0;
+		for (s += 6; *s >= '0' && *s <= '9'; s++)
+			pid = pid * 10 + (*s - '0');
+		return pid > 0 ? pid : -1;
+	}
+	return -1;
+}
+
+/* pidfd_getfd(pidfd, ...): what another process has open for writing. */
+HANDLER(on_pidfd)
+{
+	long pid = judged() ? process_of((int)f->arg[0]) : -1;
+	return pid < 0 || in_run(pid) ? PASS : refuse(f, r, WIRE_TRACE, EPERM);
 }
 
 /* FS_IOC_SETFLAGS, its 32-bit form, FS_IOC_FSSETXATTR: attributes, by a descriptor that may be read-only (linux/fs.h). */

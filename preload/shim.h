@@ -17,6 +17,12 @@ struct frame {
 	long ret;          /* the answer, when the handler gives one */
 };
 
+/* What the real function gets in the place of an argument after PASS. */
+static inline void change_argument(struct frame *f, int i, long value)
+{
+	f->arg[i] = value;
+}
+
 /* PASS: jump to the real function with the saved registers. DONE: return frame->ret. */
 enum answer { PASS, DONE };
 
@@ -52,8 +58,18 @@ void shim_init(void);
 
 /* symbols.c */
 void *find_real(const char *name);      /* the next definition after ours in load order; NULL */
+void *find_own(const char *name);       /* our stub of that name; NULL */
+enum real { REAL_NOWHERE, REAL_IN_LIBC, REAL_IN_ANOTHER };
+enum real real_is(const char *name);    /* whose definition find_real() gives */
+bool defined_by_libc(const char *name, const void *at); /* libc, or a copy of it, has its own function of that name there */
 const char *own_file(void);             /* path that the loader has for this object */
 int *errno_location(void);
+
+/* memory.c: the caller's pointers may be anything, and the kernel says EFAULT where following one would end the program. */
+bool readable(const void *p, size_t n);
+enum readable { WHOLE, BROKEN, TOO_LONG }; /* TOO_LONG: no end within PATH_MAX bytes, so the kernel takes it for no path */
+enum readable readable_text(const char *s);
+bool readable_list(char *const *list); /* NULL is readable; ends with NULL; each entry's first bytes too */
 
 /* answers */
 enum answer fail(struct frame *f, const struct row *r, int error); /* error > 0; sets errno */
@@ -130,6 +146,9 @@ bool fails_anyway(int error);
 void say_hello(void);
 bool in_run(long pid); /* the process is ours or below the supervisor */
 
+/* process.c: there are rules about files */
+bool judged(void);
+
 /* handlers, by family */
 #define HANDLER(n) enum answer n(struct frame *f, const struct row *r)
 HANDLER(on_open); HANDLER(on_openat2); HANDLER(on_fopen); HANDLER(on_freopen); HANDLER(on_opendir); HANDLER(on_mkstemp);
@@ -140,4 +159,5 @@ HANDLER(on_execve); HANDLER(on_execv); HANDLER(on_execvp); HANDLER(on_execl); HA
 HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
 HANDLER(on_chdir); HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_trace); HANDLER(on_other_process);
+HANDLER(on_pidfd); HANDLER(on_socket); HANDLER(on_dlsym); HANDLER(on_dlopen); HANDLER(on_dlmopen); HANDLER(on_unmap); HANDLER(on_map);
 HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_pass);

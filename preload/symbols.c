@@ -68,21 +68,24 @@ static bool read_object(const struct link_map *m, struct object *o)
 	return o->symbols && o->strings;
 }
 
-/* 2: the default version of a definition; 1: one that is only there for old programs; 0: not this symbol. */
-static int rank(const struct object *o, uint32_t i, const char *name)
-{
-	const ElfW(Sym) *s = &o->symbols[i];
-	if (s->st_shndx == SHN_UNDEF || !text_equal(o->strings + s->st_name, name))
-		return 0;
-	return o->versions && (o->versions[i] & 0x8000) ? 1 : 2;
-}
-
 static void *address(const struct object *o, uint32_t i)
 {
 	return (void *)(o->base + o->symbols[i].st_value);
 }
 
-static void *find_gnu(const struct object *o, const char *name)
+/* 2: the default version of a definition, or the one at the address that is asked for; 1: one that is only there for old programs;
+ * 0: not this symbol. */
+static int rank(const struct object *o, uint32_t i, const char *name, const void *at)
+{
+	const ElfW(Sym) *s = &o->symbols[i];
+	if (s->st_shndx == SHN_UNDEF || !text_equal(o->strings + s->st_name, name))
+		return 0;
+	if (at)
+		return address(o, i) == at ? 2 : 0;
+	return o->versions && (o->versions[i] & 0x8000) ? 1 : 2;
+}
+
+static void *find_gnu(const struct object *o, const char *name, const void *at)
 {
 	const uint32_t *table = o->gnu_hash, n_buckets = table[0], first = table[1], bloom_words = table[2];
 	const ElfW(Addr) *bloom = (const void *)(table + 4);
@@ -96,7 +99,7 @@ static void *find_gnu(const struct object *o, const char *name)
 	for (; i >= first && i; i++) {
 		uint32_t h = chains[i - first];
 		if ((h | 1) == (hash | 1)) {
-			int found = rank(o, i, name);
+			int found = rank(o, i, name, at);
 			if (found == 2)
 				return address(o, i);
 			if (found)
@@ -108,7 +111,7 @@ static void *find_gnu(const struct object *o, const char *name)
 	return old;
 }
 
-static void *find_sysv(const struct object *o, const char *name)
+static void *find_sysv(const struct object *o, const char *name, const void *at)
 {
 	const uint32_t *table = o->sysv_hash, n_buckets = table[0], *buckets = table + 2, *chains = buckets + n_buckets;
 	uint32_t hash = 0;
@@ -120,7 +123,7 @@ static void *find_sysv(const struct object *o, const char *name)
 	}
 	hash &= 0xfffffff;
 	for (uint32_t i = n_buckets ? buckets[hash % n_buckets] : 0; i; i = chains[i]) {
-		int found = rank(o, i, name);
+		int found = rank(o, i, name, at);
 		if (found == 2)
 			return address(o, i);
 		if (found)
@@ -129,21 +132,72 @@ static void *find_sysv(const struct object *o, const char *name)
 	return old;
 }
 
-void *find_real(const char *name)
+/* at: NULL, or the address that the definition must have, whatever its version. */
+static void *find_in(const struct link_map *m, const char *name, const void *at)
+{
+	struct object o;
+	if (!read_object(m, &o))
+		return NULL;
+	return o.gnu_hash ? find_gnu(&o, name, at) : o.sysv_hash ? find_sysv(&o, name, at) : NULL;
+}
+
+static struct link_map *first_definer(const char *name, void **ret)
 {
 	for (struct link_map *m = own_object(); m && (m = m->l_next);) {
-		struct object o;
-		void *found = NULL;
-		if (!read_object(m, &o))
-			continue;
-		if (o.gnu_hash)
-			found = find_gnu(&o, name);
-		else if (o.sysv_hash)
-			found = find_sysv(&o, name);
-		if (found)
-			return found;
+		void *found = find_in(m, name, NULL);
+		if (found) {
+			*ret = found;
+			return m;
+		}
 	}
 	return NULL;
+}
+
+void *find_real(const char *name)
+{
+	void *found = NULL;
+	first_definer(name, &found);
+	return found;
+}
+
+void *find_own(const char *name)
+{
+	const struct link_map *m = own_object();
+	return m ? find_in(m, name, NULL) : NULL;
+}
+
+static const char *last_part(const char *file)
+{
+	const char *name = file;
+	for (; *file; file++)
+		if (*file == '/')
+			name = file + 1;
+	return name;
+}
+
+/* libc, a copy of it, or one of the libraries that it was split into before glibc 2.34. */
+static bool is_libc(const struct link_map *m)
+{
+	static const char *const parts[] = { "librt.so", "libdl.so", "libresolv.so", "libutil.so" };
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (text_starts(last_part(m->l_name), parts[i]))
+			return true;
+	return find_in(m, "__errno_location", NULL) && find_in(m, "getenv", NULL);
+}
+
+enum real real_is(const char *name)
+{
+	void *found;
+	const struct link_map *m = first_definer(name, &found);
+	return !m ? REAL_NOWHERE : is_libc(m) ? REAL_IN_LIBC : REAL_IN_ANOTHER;
+}
+
+bool defined_by_libc(const char *name, const void *at)
+{
+	for (const struct link_map *m = first_object(); m; m = m->l_next)
+		if (find_in(m, name, at) && is_libc(m))
+			return true;
+	return false;
 }
 
 int *errno_location(void)

@@ -23,6 +23,7 @@ static const struct { const char *name; enum access access; bool writes; } actio
 	[WIRE_UNCOVERED_EXEC] = { "process-exec", ACCESS_EXEC, false },
 	[WIRE_NAMESPACE]      = { "system-namespace", ACCESS_WRITE, false },
 	[WIRE_TRACE]          = { "process-trace", ACCESS_WRITE, false },
+	[WIRE_LOAD]           = { "process-load", ACCESS_EXEC, false },
 	[WIRE_OTHER]          = { "other", ACCESS_WRITE, false },
 };
 
@@ -44,6 +45,8 @@ static char *rule_words(const struct policy *p, const struct wire_violation *w, 
 		return xstrdup("paths must mean the same to every program of the run");
 	if (w->action == WIRE_TRACE)
 		return xstrdup("a process outside the run");
+	if (w->action == WIRE_LOAD)
+		return xstrdup("a second libc would not meet the rules");
 	if (w->action == WIRE_CONNECT && target[0] != '/' && (w->rule == IMAGE_NONE || w->rule >= p->n_rules))
 		return xstrdup("the network is off");
 	return policy_rule_words(p, w->rule, access);

@@ -27,6 +27,8 @@ export ROOT HURDLE HURDLE_BUILD SCRUB_RUN TOOLS
 
 # The programs under their own names, so that a test reads like a terminal. A hang ends after HURDLE_TIMEOUT seconds with 124.
 hurdle() { timeout -k 5 "${HURDLE_TIMEOUT:-60}" "$HURDLE" "$@"; }
+# With the shim as the only fence, whatever else this host has: for tests of the shim itself. Every such test goes through here.
+shim_run() { hurdle run --backend preload "$@"; }
 scrub-run() { timeout -k 5 "${HURDLE_TIMEOUT:-60}" "$SCRUB_RUN" "$@"; }
 
 # ---- what this machine has ----
