@@ -82,6 +82,33 @@ static long open_fast(int dirfd, const char *path, int flags, int extra, unsigne
 	return r;
 }
 
+/*
+ * Behind walls a denied directory is an empty one that may not be entered: what is in it seems to be missing. The policy is the
+ * reason, and is told. What never was in a directory that is not there stays missing.
+ */
+static long tell_hidden(int dirfd, const char *path, long error)
+{
+	TEXT(name);
+	const char *unused;
+	if (!(shim.image->flags & IMAGE_HIDES) || (error != -EACCES && error != -ENOENT) || lexical_name(dirfd, path, &name, &unused) != 1)
+		return error;
+	struct judgement j = judge(ACCESS_READ, &name);
+	size_t whole = name.len, parent = whole;
+	while (parent > 1 && name.s[parent - 1] != '/')
+		parent--;
+	if (!j.denied || parent <= 1)
+		return error;
+	name.s[parent - 1] = '\0';
+	name.len = parent - 1;
+	bool hidden = judge(ACCESS_READ, &name).denied && raw6(SYS_faccessat, AT_FDCWD, (long)name.s, 0 /* F_OK */, 0, 0, 0) == 0;
+	name.s[parent - 1] = '/';
+	name.len = whole;
+	if (!hidden)
+		return error;
+	report(WIRE_READ_DATA, j.rule, path, &name);
+	return -EACCES;
+}
+
 /* What the kernel would have said before it came to permissions; then EACCES, reported unless the kernel would refuse as well. */
 static long refuse_open(struct target *t, int flags, struct judgement j, const char *raw)
 {
@@ -91,7 +118,7 @@ static long refuse_open(struct target *t, int flags, struct judgement j, const c
 	bool directory = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0040000;
 	bool link = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0120000;
 	if (!t->exists && !(flags & O_CREAT))
-		return -ENOENT;
+		return tell_hidden(AT_FDCWD, t->place.name.s, -ENOENT);
 	if (t->exists && (flags & O_CREAT) && (flags & O_EXCL))
 		return -EEXIST;
 	if (link)
@@ -103,7 +130,7 @@ static long refuse_open(struct target *t, int flags, struct judgement j, const c
 	long r = 0;
 	if (wants_write(flags) && !t->place.whole)
 		r = raw6(SYS_faccessat, t->place.anchor, (long)(t->exists ? t->place.base : "."), 2 /* W_OK */, 0, 0, 0);
-	if (r == -EACCES || r == -EROFS)
+	if (r == -EACCES)
 		return r;
 	report(action_of(flags, t->exists), j.rule, raw, &t->place.name);
 	return -EACCES;
@@ -214,7 +241,7 @@ static long open_then_ask(int dirfd, const char *path, int flags)
 {
 	long fd = sys_openat(dirfd, path, flags, 0);
 	if (fd < 0)
-		return fd;
+		return tell_hidden(dirfd, path, fd);
 	TEXT(name);
 	int r = descriptor_name((int)fd, &name);
 	if (r == 0)
@@ -299,8 +326,10 @@ int allow_open(int dirfd, const char *path, int flags, int action)
 	TARGET(t);
 	t.creating = flags & O_CREAT;
 	int error = target_open(&t, dirfd, path, !nofollow);
+	if (error < 0 && fails_anyway(error))
+		return wants_write(flags) || tell_hidden(dirfd, path, error) == error ? 0 : -EACCES;
 	if (error < 0)
-		return fails_anyway(error) ? 0 : error;
+		return error;
 	struct judgement j = judge_open(&t.place.name, flags);
 	if (!j.denied || (wants_write(flags) && reopens_writable(&t)))
 		return 0;
@@ -442,7 +471,7 @@ int allow_create_in(const char *path, int action)
 	if (!j.denied)
 		return 0;
 	long r = raw6(SYS_faccessat, p.anchor, (long)".", 2, 0, 0, 0);
-	if (r == -EACCES || r == -EROFS)
+	if (r == -EACCES)
 		return (int)r;
 	report(action, j.rule, path, &p.name);
 	return -EACCES;

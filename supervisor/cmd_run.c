@@ -16,6 +16,7 @@
 #include "supervisor/prepare.h"
 #include "supervisor/report.h"
 #include "supervisor/violations.h"
+#include "supervisor/walls.h"
 
 extern char **environ;
 
@@ -67,10 +68,16 @@ static void add_dropped(struct str *s, const struct scrub_result *env)
 		str_addf(s, " and %zu more", env->n_drops - NAMES_ON_RUN_LINE);
 }
 
+/* Programs that the shim cannot enter are under the rules of something stronger. */
+static bool held_anyway(const struct run *run)
+{
+	return run->plan.guarantees[G_exec_coverage].level > LEVEL_APPLICATION;
+}
+
 static void add_uncovered(struct str *s, const struct run *run)
 {
 	int reason = preload_coverage(run->launch.program);
-	if (!reason || run->launch.policy->scrub_only)
+	if (!reason || run->launch.policy->scrub_only || held_anyway(run))
 		return;
 	str_add(s, " · UNCOVERED: ");
 	str_add_escaped(s, run->launch.program);
@@ -101,7 +108,7 @@ static void say_run_line(const struct run *run)
 static int refuse_uncovered(const struct run *run, struct err *err)
 {
 	int reason = preload_coverage(run->launch.program);
-	if (!run->launch.policy->strict || !reason || run->launch.policy->scrub_only)
+	if (!run->launch.policy->strict || !reason || run->launch.policy->scrub_only || held_anyway(run))
 		return 0;
 	int r = err_set(err, -EPERM, "cannot run '%s': it is %s, and --strict refuses what the rules cannot reach", run->launch.program,
 			uncovered_reason_words(reason));
@@ -173,8 +180,7 @@ static int before(struct run *run, struct err *err)
 	int r = launch_find_program(l, err);
 	if (r < 0)
 		return exit_for(r);
-	if (check_shim(run, err) < 0 || plan_check_required(&run->plan, err) < 0 || refuse_uncovered(run, err) < 0 ||
-	    launch_prepare(l, err) < 0)
+	if (check_shim(run, err) < 0)
 		return EXIT_REFUSED;
 	if (open_report(run, err) == 0 && open_cwd_file(run, err) == 0)
 		return 0;
@@ -214,7 +220,8 @@ static void say_after(const struct run *run)
 {
 	struct str s = STR_INIT;
 	violations_print(&s, &run->violations, run->launch.session.tmpdir);
-	violations_print_uncovered(&s, &run->violations);
+	if (!held_anyway(run))
+		violations_print_uncovered(&s, &run->violations);
 	if (s.len)
 		write_all(STDERR_FILENO, s.s, s.len);
 	str_free(&s);
@@ -246,16 +253,66 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* ---- the command ---- */
+
+/* -EAGAIN: the walls did not come up. The line about what holds is said before anything of the user's runs, and only when it is true. */
+static int try_start(struct run *run, struct err *err)
+{
+	struct launch *l = &run->launch;
+	int r = plan_check_required(&run->plan, err);
+	if (r == 0)
+		r = refuse_uncovered(run, err);
+	if (r == 0)
+		r = launch_prepare(l, err);
+	if (r < 0)
+		return r;
+	if (!l->walls.name && !run->options->quiet)
+		say_run_line(run);
+	r = launch_start(l, err);
+	if (r < 0 || !l->walls.name)
+		return r;
+	if (!run->options->quiet)
+		say_run_line(run);
+	walls_go(l);
+	return 0;
+}
+
+/* A mechanism that was asked for by name is not replaced by another. */
+static int step_down(struct run *run, struct err *err)
+{
+	struct launch *l = &run->launch;
+	_cleanup_free_ char *why = xstrdup(err->text);
+	err_clear(err);
+	if (strv_has(&l->policy->backends, "bwrap"))
+		return err_set(err, -ENOTSUP, "backend 'bwrap' does not work here: %s", why);
+	say("bwrap does not work here, going on without it: %s", why);
+	host_set(l->host, CAP_BWRAP, false, "%s", why);
+	return prepare_again(l, &run->plan, err);
+}
+
+static int start(struct run *run, struct err *err)
+{
+	for (;;) {
+		int r = try_start(run, err);
+		if (r == -EAGAIN)
+			r = step_down(run, err);
+		else
+			return r;
+		if (r < 0)
+			return r;
+	}
+}
+
 static int run_command(struct run *run, struct err *err)
 {
 	struct launch *l = &run->launch;
-	if (!run->options->quiet)
-		say_run_line(run);
-	double start = now();
-	if (launch_start(l, err) < 0)
+	double began = now();
+	if (start(run, err) < 0) {
+		remove_results(run);
 		return EXIT_REFUSED;
+	}
 	watch_run(l, &run->outcome);
-	run->seconds = now() - start;
+	run->seconds = now() - began;
 	session_freeze(&l->session);
 	violations_read(l->session.page, l->policy, &run->violations);
 	violations_ignore(&run->violations, l->policy, l->argv);

@@ -84,7 +84,8 @@ static unsigned choose(const struct plan *plan, const struct policy *p)
 int plan_check_backends(const struct plan *plan, struct err *err)
 {
 	const struct strv *names = &plan->policy->backends;
-	for (size_t i = 0; i < names->n; i++) {
+	/* the environment alone: none of them is wanted any more */
+	for (size_t i = 0; i < names->n && !plan->policy->scrub_only; i++) {
 		size_t m = 0;
 		if (strcmp(names->v[i], "auto") == 0)
 			continue;

@@ -18,15 +18,21 @@ static void add_session_paths(struct launch *l)
 	policy_add_exact(l->policy, RULE_TMPDIR, LAYER_DEFAULT, l->session.tmpdir, "session");
 }
 
-static int compile(struct launch *l, struct err *err)
+static int compile(struct launch *l, const struct plan *plan, struct err *err)
 {
 	/* the coarse clock is the one that file systems take birth times from */
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	unsigned flags = host_has(l->host, CAP_OPENAT2) ? IMAGE_OPENAT2 : 0;
+	/* a program that the shim cannot enter runs all the same where something else holds the rules */
+	flags |= plan->guarantees[G_exec_coverage].level > LEVEL_APPLICATION ? IMAGE_PASS_UNCOVERED : 0;
+	flags |= mechanism_chosen(l->chosen, &mechanism_bwrap) ? IMAGE_HIDES : 0;
 	const struct image_options options = {
 		.start_sec = now.tv_sec, .start_nsec = (uint32_t)now.tv_nsec, .supervisor = (uint32_t)getpid(),
-		.extra_flags = host_has(l->host, CAP_OPENAT2) ? IMAGE_OPENAT2 : 0,
+		.extra_flags = flags,
 	};
+	free(l->image);
+	l->image = NULL;
 	return policy_compile(l->policy, &options, &l->image, &l->image_size, err);
 }
 
@@ -47,11 +53,15 @@ static void end_session(struct launch *l)
 	session_close(&l->session);
 }
 
-static int finish_sandbox(struct launch *l, struct err *err)
+/* The plan, and what the enforcers are given by it. */
+static int make_plan(struct launch *l, struct plan *plan, struct err *err)
 {
-	add_session_paths(l);
-	int r = compile(l, err);
-	return r < 0 ? r : preload_end_proof(l, err);
+	plan_make(plan, l->policy, l->host);
+	l->chosen = plan->chosen;
+	int r = plan_check_backends(plan, err);
+	if (r == 0 && !l->policy->scrub_only)
+		r = compile(l, plan, err);
+	return r == 0 && !l->policy->scrub_only ? preload_write_policy(l, err) : r;
 }
 
 /* The proof needs a processor of its own for a while, so it begins first; when the settings then ask for the environment alone,
@@ -68,15 +78,22 @@ static int prepare_steps(const struct options *o, struct launch *l, struct plan 
 		r = preload_begin_proof(l, err);
 	if (r == 0)
 		r = build(o, l, err);
-	if (r == 0 && l->policy->scrub_only)
-		end_session(l);
-	else if (r == 0)
-		r = finish_sandbox(l, err);
 	if (r < 0)
 		return r;
-	plan_make(plan, l->policy, l->host);
-	l->chosen = plan->chosen;
-	return plan_check_backends(plan, err);
+	if (l->policy->scrub_only) {
+		end_session(l);
+	} else {
+		add_session_paths(l);
+		preload_end_proof(l);
+	}
+	return make_plan(l, plan, err);
+}
+
+int prepare_again(struct launch *l, struct plan *plan, struct err *err)
+{
+	launch_unprepare(l);
+	plan_release(plan);
+	return make_plan(l, plan, err);
 }
 
 int prepare_plan(const struct options *o, struct launch *l, struct plan *plan, struct err *err)

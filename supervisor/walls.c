@@ -123,26 +123,35 @@ static int start(struct launch *l, const struct lines *n, struct err *err)
 
 /* ---- hearing ---- */
 
-/* The pid that the kernel vouches for; 0: nothing came. */
-static pid_t receive(int fd, struct stage_report *ret)
+/* *ret_pid: as the kernel vouches for it; 0 when that process has ended. False: nothing came. */
+static bool receive(int fd, struct stage_report *ret, pid_t *ret_pid)
 {
 	char control[CMSG_SPACE(sizeof(struct ucred))];
 	struct iovec iov = { ret, sizeof *ret };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
 	if (recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *ret)
-		return 0;
+		return false;
+	*ret_pid = 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
 			struct ucred who;
 			memcpy(&who, CMSG_DATA(c), sizeof who);
-			return who.pid;
+			*ret_pid = who.pid;
 		}
-	return 0;
+	return true;
 }
 
 bool walls_hear(const struct launch *l, struct stage_report *ret)
 {
-	return l->report_fd >= 0 && receive(l->report_fd, ret) > 0;
+	pid_t pid;
+	return l->report_fd >= 0 && receive(l->report_fd, ret, &pid);
+}
+
+void walls_go(const struct launch *l)
+{
+	const struct stage_report go = { .kind = STAGE_HELLO };
+	if (l->report_fd >= 0)
+		send(l->report_fd, &go, sizeof go, MSG_NOSIGNAL);
 }
 
 static long milliseconds(void)
@@ -199,18 +208,19 @@ static int wait_for_hello(struct launch *l, const struct lines *n, struct err *e
 		int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
 		if (ready < 0 && errno == EINTR)
 			continue;
-		pid_t pid = ready > 0 ? receive(n->report, &r) : 0;
-		if (pid > 0 && r.kind == STAGE_HELLO) {
+		pid_t pid = 0;
+		bool heard = ready > 0 && receive(n->report, &r, &pid);
+		if (heard && pid > 0 && r.kind == STAGE_HELLO) {
 			l->command = pid;
 			l->command_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 			return 0;
 		}
-		if (pid > 0 && r.kind == STAGE_FAILED) {
+		if (heard && r.kind == STAGE_FAILED) {
 			int status;
 			end_walls(l, &status);
 			return err_set(err, -EAGAIN, "%s: %s", stage_step_words((enum stage_step)r.step), strerror(r.value));
 		}
-		if (ready >= 0 && pid == 0)
+		if (ready >= 0 && !heard)
 			return did_not_come_up(l, n, ready == 0, err);
 	}
 }

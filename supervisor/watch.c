@@ -30,6 +30,7 @@ struct watch {
 	pid_t child;   /* the command, or the walls around it */
 	pid_t command;
 	bool ended, group;
+	bool told;     /* the status comes from inside the walls, and is truer than theirs */
 	int status;
 	int failed;    /* exit code of a command that could not be started inside the walls; 0: it was */
 };
@@ -58,8 +59,10 @@ static void hear(struct watch *w)
 			stop_along(w);
 		else if (r.kind == STAGE_FAILED)
 			w->failed = launch_say_failure(w->l, (enum stage_step)r.step, r.value);
-		else if (r.kind == STAGE_EXITED)
+		else if (r.kind == STAGE_EXITED) {
+			w->told = true;
 			w->status = r.value;
+		}
 	}
 }
 
@@ -81,8 +84,8 @@ static bool reap(struct watch *w)
 			stop_along(w);
 		} else {
 			w->ended = true;
-			w->status = status;
-			hear(w); /* what was said inside is truer */
+			hear(w);
+			w->status = w->told ? w->status : status;
 		}
 	}
 }

@@ -9,7 +9,7 @@
 #     assert_file_absent "$OUTSIDE/x"
 #   }
 #
-# Variables: ROOT (the source tree), HURDLE, SCRUB_RUN, HURDLE_BUILD, TOOLS (built from tests/tools/*.c); after setup_sandbox
+# Variables: ROOT (the source tree), HURDLE (see with_backend), HURDLE_ITSELF, SCRUB_RUN, HURDLE_BUILD, TOOLS (built from tests/tools/*.c); after setup_sandbox
 # HOME, PROJECT, OUTSIDE. `run_in` sets status, output (standard output) and stderr, each also as lines.
 #
 # tests/run gives each test a time limit, which bats keeps with a child of the test: so `wait $pid`, never a bare `wait`. What a
@@ -20,10 +20,21 @@ bats_require_minimum_version 1.5.0
 ROOT=$(cd -P -- "$BATS_TEST_DIRNAME/../.." && pwd)
 HURDLE_BUILD=${HURDLE_BUILD:-$ROOT/build}
 case $HURDLE_BUILD in /*) ;; *) HURDLE_BUILD=$ROOT/$HURDLE_BUILD ;; esac
-HURDLE=$HURDLE_BUILD/hurdle
+HURDLE_ITSELF=$HURDLE_BUILD/hurdle
 SCRUB_RUN=$HURDLE_BUILD/scrub-run
 TOOLS=$HURDLE_BUILD/tests/tools
-export ROOT HURDLE HURDLE_BUILD SCRUB_RUN TOOLS
+export ROOT HURDLE HURDLE_ITSELF HURDLE_BUILD SCRUB_RUN TOOLS
+
+# with_backend NAMES: from here on HURDLE, and with it `hurdle`, is given --backend=NAMES. A file whose tests are about one fence
+# says so at its top; where none says anything it is the shim alone, which is what a host with nothing else has.
+with_backend() {
+	local dir=${BATS_RUN_TMPDIR:-${TMPDIR:-/tmp}}/backend-${1//,/-}
+	HURDLE=$dir/hurdle
+	[[ ! -x $HURDLE ]] || return 0
+	mkdir -p "$dir" && printf '%s\n' '#!/bin/sh' 'case $1 in run|status|explain|profile) c=$1; shift ;; *) exec "'"$HURDLE_ITSELF"'" "$@" ;; esac' \
+		"exec \"$HURDLE_ITSELF\" \"\$c\" --backend=$1 \"\$@\"" >"$HURDLE.$BASHPID" && chmod 755 "$HURDLE.$BASHPID" && mv "$HURDLE.$BASHPID" "$HURDLE"
+}
+with_backend "${TEST_BACKEND:-preload}"
 
 # The programs under their own names, so that a test reads like a terminal. A hang ends after HURDLE_TIMEOUT seconds with 124.
 hurdle() { timeout -k 5 "${HURDLE_TIMEOUT:-60}" "$HURDLE" "$@"; }

@@ -96,6 +96,9 @@ struct mechanism {
 extern const struct mechanism *const mechanisms[];
 extern const size_t n_mechanisms;
 bool mechanism_chosen(unsigned chosen, const struct mechanism *m);
+#define MECHANISM(id) extern const struct mechanism mechanism_##id;
+#include "platform/mechanism/mechanisms.def"
+#undef MECHANISM
 
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
@@ -109,10 +112,12 @@ uint64_t session_dropped_caps(const struct host *h);
 
 /*
  * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end
- * of it fills CAP_SHIM and the ancestors' readable marks, and puts the policy in place. 0 also when the proof failed.
+ * of it fills CAP_SHIM and the ancestors' readable marks.
  */
 int preload_begin_proof(struct launch *l, struct err *err);
-int preload_end_proof(struct launch *l, struct err *err);
+void preload_end_proof(struct launch *l);
+/* l->image in the place of what the proof ran under, or of another that was there. */
+int preload_write_policy(struct launch *l, struct err *err);
 void preload_abandon_proof(struct launch *l);
 /* enum uncovered_reason of a program that the command line names, by its path; words for a reason. */
 int preload_coverage(const char *path);

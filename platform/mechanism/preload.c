@@ -222,7 +222,7 @@ int preload_begin_proof(struct launch *l, struct err *err)
 	return 0;
 }
 
-int preload_end_proof(struct launch *l, struct err *err)
+void preload_end_proof(struct launch *l)
 {
 	_cleanup_free_ char *why = TAKE_PTR(l->proof_failure);
 	const char *argv[6];
@@ -249,6 +249,10 @@ int preload_end_proof(struct launch *l, struct err *err)
 	} else {
 		host_set(l->host, CAP_SHIM, true, "%s under the shim: write refused", argv[0]);
 	}
+}
+
+int preload_write_policy(struct launch *l, struct err *err)
+{
 	return write_image(l, l->image, l->image_size, err);
 }
 

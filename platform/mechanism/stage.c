@@ -166,11 +166,17 @@ static void close_all_but_kept(const struct stage *s)
 	}
 }
 
-static void say_hello(const struct stage *s)
+/* And waits for the supervisor's word, so that nothing of the user's runs before it was said what holds. */
+static long say_hello(const struct stage *s)
 {
-	const struct stage_report hello = { .kind = STAGE_HELLO };
-	if (s->report_fd >= 0)
-		call(SYS_write, s->report_fd, (long)&hello, sizeof hello, 0, 0);
+	struct stage_report hello = { .kind = STAGE_HELLO };
+	if (s->report_fd < 0)
+		return 0;
+	long r = call(SYS_write, s->report_fd, (long)&hello, sizeof hello, 0, 0);
+	do
+		r = r < 0 ? r : call(SYS_read, s->report_fd, (long)&hello, sizeof hello, 0, 0);
+	while (r == -EINTR);
+	return r < 0 ? r : r == 0 ? -EPIPE : 0;
 }
 
 long stage_enter(struct stage *s, enum stage_step *ret_step)
@@ -185,7 +191,10 @@ long stage_enter(struct stage *s, enum stage_step *ret_step)
 		r = confine(s, ret_step);
 	if (r < 0)
 		return r;
-	say_hello(s);
+	*ret_step = STAGE_STEP_HELLO;
+	r = say_hello(s);
+	if (r < 0)
+		return r;
 	for (int fd = 0; fd < LOWEST_KEPT; fd++)
 		if (s->close_low >> fd & 1)
 			sys_close(fd);

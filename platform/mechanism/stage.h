@@ -11,7 +11,7 @@
 /* Where it ended, when it did not end in the command. */
 enum stage_step {
 	STAGE_STEP_NONE, STAGE_STEP_DESCRIPTORS, STAGE_STEP_CAPABILITIES, STAGE_STEP_NO_NEW_PRIVS, STAGE_STEP_LANDLOCK, STAGE_STEP_FILTER,
-	STAGE_STEP_DIRECTORY, STAGE_STEP_FORK, STAGE_STEP_EXEC, STAGE_STEP_COUNT,
+	STAGE_STEP_DIRECTORY, STAGE_STEP_FORK, STAGE_STEP_HELLO, STAGE_STEP_EXEC, STAGE_STEP_COUNT,
 };
 
 /* Offsets are from the start of the block; 0: none. */
@@ -36,7 +36,7 @@ struct stage {
 
 /*
  * What is said through report_fd. HELLO comes from the command's own process just before exec, so that the credentials of the
- * message are its own; the others from the program inside, which waits for it.
+ * message are its own, and is answered by any message; the others from the program inside, which waits for it.
  */
 enum stage_report_kind { STAGE_HELLO, STAGE_FAILED, STAGE_STOPPED, STAGE_EXITED };
 struct stage_report { uint32_t kind, step; int32_t value; /* errno; wait status */ };

@@ -489,7 +489,7 @@ static uint32_t policy_flags(const struct policy *p)
 		flags |= p->rules[i].kind == RULE_DENY_EXEC ? IMAGE_HAS_EXEC_RULES : 0;
 	}
 	flags |= p->exec_outside_roots ? IMAGE_HAS_EXEC_RULES | IMAGE_EXEC_OUTSIDE_ROOTS : 0;
-	flags |= p->strict ? IMAGE_STRICT : 0;
+	flags |= p->strict && !(flags & IMAGE_PASS_UNCOVERED) ? IMAGE_STRICT : 0;
 	flags |= p->net == NET_OFF ? IMAGE_NET_OFF : 0;
 	flags |= p->unix_open || p->scrub_only ? 0 : IMAGE_UNIX_RULES;
 	flags |= p->scrub_only ? IMAGE_WRITE_OPEN : 0;

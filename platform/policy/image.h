@@ -73,6 +73,7 @@ enum image_flags {
 	IMAGE_OPENAT2            = 1u << 6, /* this kernel has openat2(2) with RESOLVE_NO_SYMLINKS (Linux 5.6) */
 	IMAGE_WRITE_OPEN         = 1u << 7, /* no write rules at all (scrub profile): every write is allowed */
 	IMAGE_PASS_UNCOVERED     = 1u << 8, /* another mechanism holds programs that the shim cannot enter */
+	IMAGE_HIDES              = 1u << 10, /* denied directories are hidden by the file tree itself, so the kernel's answer may be the policy's */
 	IMAGE_READ_UNFILTERED    = 1u << 9, /* some deny-read rule has no name to filter by */
 };
 

@@ -13,6 +13,7 @@
 #define WIRE_EVENTS "events"
 #define WIRE_CANARY "canary" /* what the proof before the start tries to create */
 #define WIRE_STAGE  "stage"  /* the program that starts the command inside other walls */
+#define WIRE_NOTHING "nothing" /* an empty file, put over what may not be read */
 #define WIRE_TMP    "tmp"    /* the private TMPDIR */
 
 /* Environment variable: "N", the number of the ticket that the exec of this program took. */

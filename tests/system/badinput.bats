@@ -121,7 +121,7 @@ bad() {
 	run_in "$PROJECT" -- env -u PATH "$HURDLE" run -q -- sh -c 'echo x'
 	assert_output x
 	mkdir gone && cd gone && rmdir ../gone
-	run --separate-stderr hurdle run -- touch "$PROJECT/x"
+	run --separate-stderr timeout 60 "$HURDLE_ITSELF" run -- touch "$PROJECT/x"
 	[[ $status == 125 && $(wc -l <<<"$stderr") -le 2 && $stderr == hurdle:* ]] || [[ $status == 1 && $stderr == *'Permission denied'* ]] || fail "$(seen_)"
 	assert_file_absent "$PROJECT/x"
 }

@@ -127,7 +127,7 @@ ask() { run_in "$PROJECT" -- hurdle "$@"; }
 }
 
 @test "the program under the name scrub-run scrubs" {
-	ln -s "$HURDLE" scrub-run
+	ln -s "$HURDLE_ITSELF" scrub-run
 	run --separate-stderr env A_TOKEN=canary B=2 "$PROJECT/scrub-run" env
 	assert_status 0
 	assert_output_lacks canary

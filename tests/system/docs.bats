@@ -31,6 +31,7 @@ blocks() {
 normal() {
 	sed -E -e "s,$HOME,/home/u,g" -e 's,/[^ ]*/demo\.[A-Za-z0-9]+/home,/home/u,g' \
 		-e '/^hurdle: hint: \/tmp is not writable/d' \
+		-e 's/^hurdle: [a-z+]+ · /hurdle: MECHANISMS · /' \
 		-e '/guarantees by the kernel/s/[0-9]+ of [0-9]+|, [0-9]+ by [^,·]*//g' \
 		-e '/^hurdle: deny /s/\[[0-9]+\]/[N]/' -e 's/ \(does not exist\)$//' \
 		-e '/^hurdle:/!s/^.*: (Permission denied|Operation not permitted)$/(refused)/'
@@ -59,7 +60,7 @@ run_block() {
 		done <"$1"
 		echo 'kill $(jobs -p) 2>/dev/null; exit 0'
 	} >"$OUTSIDE/script"
-	(cd "$PROJECT" && env -i HOME="$HOME" PATH="$HURDLE_BUILD:$PATH" TMPDIR="${TMPDIR:-/tmp}" LANG=C.UTF-8 TERM=dumb \
+	(cd "$PROJECT" && env -i HOME="$HOME" PATH="${HURDLE%/*}:$HURDLE_BUILD:$PATH" TMPDIR="${TMPDIR:-/tmp}" LANG=C.UTF-8 TERM=dumb \
 		timeout 60 bash "$OUTSIDE/script") </dev/null >"$OUTSIDE/got" 3>&-
 }
 
