@@ -158,7 +158,7 @@ $(B)/libsupervisor.a: $(filter-out $(B)/supervisor/main.o,$(sup_obj))
 $(B)/tests/unit/test_shim_%.o: pkg_cflags += -Wno-unused-parameter
 $(unit_bin): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_obj) $(blob_obj) $(B)/libsupervisor.a $(B)/libshim.a $(B)/libhurdle.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs) -lcriterion
+	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs) -lcriterion $(if $(findstring test_filter,$@),-lseccomp)
 $(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

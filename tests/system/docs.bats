@@ -9,6 +9,7 @@
 # shellcheck shell=bash
 
 load ../lib
+with_backend filter,preload
 
 setup() {
 	setup_sandbox

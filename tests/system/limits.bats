@@ -275,7 +275,7 @@ SH
 	assert_output "$outside"
 }
 
-@test "input is pushed into the terminal, where the kernel still lets it" {
+@test "without the filter, input is pushed into the terminal, where the kernel still lets it" {
 	require_tool python3
 	local file=/proc/sys/dev/tty/legacy_tiocsti
 	[[ ! -e $file || $(<"$file") == 1 ]] || skip 'this kernel refuses TIOCSTI'
