@@ -54,7 +54,7 @@ libs := $(if $(have_archives),$(pkg_static),$(shell pkg-config --libs $(packages
 have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -static -o /dev/null 2>/dev/null && echo yes)
 
 lib_src   := $(filter-out platform/mechanism/stage_main.c,$(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c)) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
-sup_src   := $(wildcard supervisor/*.c)
+sup_src   := $(wildcard supervisor/*.c supervisor/decide/*.c)
 scrub_src := envscrub/main.c
 shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
 shim_asm  := preload/arch/$(ARCH).S
@@ -136,7 +136,7 @@ asan: ## everything under AddressSanitizer and UBSan, in build/asan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' all
 
 # Tests. Criterion programs from tests/unit, small programs that the bats files drive from tests/tools.
-ifneq ($(filter check check-unit check-asan test-unit-programs,$(MAKECMDGOALS)),)
+ifneq ($(filter check check-unit check-decide check-asan test-unit-programs,$(MAKECMDGOALS)),)
 $(if $(shell pkg-config --exists criterion || echo missing),$(error missing: Criterion. Run contrib/install-deps, or on Debian: apt install libcriterion-dev bats))
 endif
 unit_src  := $(wildcard tests/unit/test_*.c)
@@ -174,6 +174,8 @@ check-system: all test-tools ## the real binaries only
 	$(Q)$(run_tests) system
 check-programs: all test-tools ## real software under hurdle only (slow)
 	$(Q)$(run_tests) programs
+check-decide: test-unit-programs ## the shell lexer against bash over a hundred thousand generated texts (slow)
+	$(Q)HURDLE_TEXTS=100000 timeout 7200 $(B)/tests/unit/test_decide_bash --timeout 7000
 check-asan: ## unit tests under AddressSanitizer and UBSan
 	$(Q)$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=1 CFLAGS='-O1 -g' check-unit
 # Each tests/fuzz/fuzz_NAME.c with its seeds, for FUZZ_TIME seconds; what it finds stays in build/fuzz/NAME.
@@ -218,6 +220,6 @@ clean: ## remove the build folder
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-asan \
+.PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-decide check-asan \
         stack-usage fuzz fuzz-programs lint bench install uninstall
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
