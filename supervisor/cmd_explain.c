@@ -1,4 +1,4 @@
-/* hurdle explain: which rule decides about a path or a variable, where it is from, and at which level it holds. */
+/* hurdle explain: which rule decides about a path, a host, a socket or a variable, where it is from, and at which level it holds. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { EXPLAIN_MAX = 3 };
+enum { EXPLAIN_MAX = 5 };
 
 /* ---- paths ---- */
 
@@ -30,6 +30,8 @@ static json_t *access_json(const struct explained *e)
 	json_object_set_new(one, "level", json_text(level_name(e->level)));
 	json_object_set_new(one, "by", json_mechanisms(e->by));
 	json_object_set_new(one, "note", json_text(e->note));
+	json_object_set_new(one, "over", json_text(e->over));
+	json_object_set_new(one, "change", json_text(e->change));
 	return one;
 }
 
@@ -61,6 +63,21 @@ static void add_access(struct table *t, const struct plan *plan, const struct ex
 	table_add(t, e->note ? e->note : "");
 }
 
+/* Below the table, since few rows have them: what lost, and what would change the verdict. */
+static void add_more(struct str *to, const struct explained *e)
+{
+	if (e->over) {
+		str_addf(to, "%s: against ", e->access);
+		str_add_escaped(to, e->over);
+		str_add(to, "\n");
+	}
+	if (e->change) {
+		str_addf(to, "%s: to allow it: ", e->access);
+		str_add_escaped(to, e->change);
+		str_add(to, "\n");
+	}
+}
+
 static int print_path_text(const struct plan *plan, const char *asked, const char *path, bool exists, const struct explained *list, size_t n)
 {
 	struct table t = {
@@ -80,21 +97,33 @@ static int print_path_text(const struct plan *plan, const char *asked, const cha
 		add_access(&t, plan, &list[i]);
 	table_print(&text, &t, &screen);
 	table_release(&t);
+	for (size_t i = 0; i < n; i++)
+		add_more(&text, &list[i]);
 	return output_text(&text);
 }
 
 /* Which accesses were asked for. */
-static size_t choose(const struct options *o, enum access accesses[EXPLAIN_MAX])
+static bool asks_for_access(const struct options *o)
 {
-	const bool all = !o->read && !o->write && !o->exec;
+	return o->read || o->write || o->exec || o->delete;
+}
+
+static size_t choose(const struct options *o, const char *path, enum access accesses[EXPLAIN_MAX])
+{
+	const bool all = !asks_for_access(o);
+	struct stat st;
 	size_t n = 0;
 
 	if (all || o->read)
 		accesses[n++] = ACCESS_READ;
 	if (all || o->write)
 		accesses[n++] = ACCESS_WRITE;
+	if (all || o->delete)
+		accesses[n++] = ACCESS_DELETE;
 	if (all || o->exec)
 		accesses[n++] = ACCESS_EXEC;
+	if (all && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+		accesses[n++] = ACCESS_CONNECT;
 	return n;
 }
 
@@ -104,14 +133,17 @@ static int explain_path(const struct options *o, const struct launch *l, const s
 	_cleanup_free_ char *path = NULL;
 	enum access accesses[EXPLAIN_MAX];
 	struct explained list[EXPLAIN_MAX];
-	const size_t n = choose(o, accesses);
+	size_t n;
 	bool exists;
 	int code;
 
 	if (explain_resolve(l->policy, asked, &path, &exists, err) < 0)
 		return EXIT_REFUSED;
-	for (size_t i = 0; i < n; i++)
+	n = choose(o, path, accesses);
+	for (size_t i = 0; i < n; i++) {
 		explain_access(plan, l->image, accesses[i], path, exists, &list[i]);
+		explain_try_change(o, &list[i], path);
+	}
 	code = o->json ? print_path_json(asked, path, exists, list, n) : print_path_text(plan, asked, path, exists, list, n);
 	/* an exit code can only answer one question */
 	if (code == 0 && n == 1 && !list[0].allowed)
@@ -130,7 +162,7 @@ static bool looks_like_variable(const struct options *o)
 	bool lower = false;
 	struct stat st;
 
-	if (o->read || o->write || o->exec || lstat(name, &st) == 0 || isdigit((unsigned char)*name))
+	if (asks_for_access(o) || lstat(name, &st) == 0 || isdigit((unsigned char)*name))
 		return false;
 	for (const char *s = name; *s; s++) {
 		if (!isalnum((unsigned char)*s) && *s != '_')
@@ -173,7 +205,51 @@ static int explain_name(const struct options *o, const struct policy *p, struct 
 	return r;
 }
 
+/* ---- hosts ---- */
+
+static int print_host(const struct options *o, const struct plan *plan, const struct explained_host *h)
+{
+	_cleanup_free_ char *by = plan_mechanism_names(plan, h->verdict.by, "+");
+	struct str text = STR_INIT;
+	json_t *document;
+
+	if (!o->json) {
+		str_addf(&text, "%s:%u %s at level %s%s%s: ", h->host, h->port, h->verdict.allowed ? "is allowed" : "is denied",
+			 level_name(h->verdict.level), *by ? " by " : "", by);
+		str_add_escaped(&text, h->verdict.rule);
+		str_add(&text, "\n");
+		add_more(&text, &h->verdict);
+		return output_text(&text);
+	}
+	document = access_json(&h->verdict);
+	json_object_set_new(document, "schema", json_integer(REPORT_SCHEMA));
+	json_object_set_new(document, "host", json_text(h->host));
+	json_object_set_new(document, "port", json_integer(h->port));
+	return output_json(document);
+}
+
+static int ask_host(const struct options *o, const struct plan *plan, struct err *err)
+{
+	struct explained_host h;
+	int code;
+
+	if (explain_host(plan, o->operands[0], &h, err) < 0)
+		return EXIT_REFUSED;
+	code = print_host(o, plan, &h);
+	if (code == 0 && !h.verdict.allowed)
+		code = 1;
+	explained_host_release(&h);
+	return code;
+}
+
 /* ---- the command ---- */
+
+static int explain(const struct options *o, const struct launch *l, const struct plan *plan, struct err *err)
+{
+	if (o->host || (!asks_for_access(o) && explain_looks_like_host(o->operands[0])))
+		return ask_host(o, plan, err);
+	return looks_like_variable(o) ? explain_name(o, l->policy, err) : explain_path(o, l, plan, err);
+}
 
 int cmd_explain(const struct options *o)
 {
@@ -184,11 +260,11 @@ int cmd_explain(const struct options *o)
 	int code = EXIT_REFUSED;
 
 	if (o->n_operands != 1 || !*o->operands[0]) {
-		err_set(&err, -EINVAL, "explain takes one path, or the name of a variable");
+		err_set(&err, -EINVAL, "explain takes one path, host, or name of a variable");
 		err_hint(&err, "such as: hurdle explain ~/.npmrc");
 	} else if (prepare_plan(o, &l, &plan, &err) == 0) {
 		output_warnings(l.policy);
-		code = looks_like_variable(o) ? explain_name(o, l.policy, &err) : explain_path(o, &l, &plan, &err);
+		code = explain(o, &l, &plan, &err);
 		prepare_release(&l, &plan);
 	}
 	say_err(&err);

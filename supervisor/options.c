@@ -202,6 +202,8 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_WRITE:            o->write = true; return 0;
 	case OPTION_READ:             o->read = true; return 0;
 	case OPTION_EXEC:             o->exec = true; return 0;
+	case OPTION_DELETE:           o->delete = true; return 0;
+	case OPTION_HOST:             o->host = true; return 0;
 	case OPTION_RULES:            o->rules = true; return 0;
 	case OPTION_VERBOSE:          o->verbose = true; return 0;
 	case OPTION_JSON:             o->json = true; return 0;

@@ -41,7 +41,8 @@ struct options {
 
 	bool json, rules, verbose;     /* status, explain */
 	enum color color;
-	bool read, write, exec;        /* explain: which accesses; none: all three */
+	bool read, write, exec, delete; /* explain: which accesses; none: all of them */
+	bool host;                     /* explain: the operand is one */
 
 	char **operands;               /* owned array of borrowed texts, NULL-terminated: for run the command and its arguments */
 	size_t n_operands;

@@ -1,5 +1,5 @@
 /* The environment: built from nothing, so that what is not put in is not there. */
-#include "platform/mechanism/mechanism.h"
+#include "platform/mechanism/masked.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,6 +86,7 @@ static int env_prepare(struct launch *l, struct err *err)
 		int r = add_caches(l, err);
 		if (r < 0)
 			return r;
+		masked_prepare(l);
 	}
 	_cleanup_free_ const char **with = xcalloc(l->extra_env.n + p->env_set.n + 1, sizeof *with);
 	size_t n = 0;

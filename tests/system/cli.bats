@@ -254,12 +254,12 @@ PY
 # ---- explain ----
 
 # decision: the columns access, verdict and rule of the last answer
-decision() { cut -f 1,2,7 <<<"$output" | tail -n +2; }
+decision() { grep -v '^[a-z]*: ' <<<"$output" | cut -f 1,2,7 | tail -n +2; }
 
 @test "explain says rule, origin and level" {
 	ask explain "$HOME/.netrc"
 	assert_status 0
-	assert_equal "$(decision)" $'read\tdenied\tdenyRead ~/.netrc\ncreate\tdenied\tnot under a write root\nexec\tallowed\tno rule denies running it'
+	assert_equal "$(decision)" $'read\tdenied\tdenyRead ~/.netrc\ncreate\tdenied\tnot under a write root\ndelete\tdenied\tnot under a write root\nexec\tallowed\tno rule denies running it'
 	ask explain file --allow-read file
 	assert_equal "$(decision | head -n 2)" $'read\tallowed\tno rule denies reading it\ncreate\tallowed\tallowWrite .'
 	ask explain file --allow-read file --deny-read file
@@ -347,6 +347,68 @@ decision() { cut -f 1,2,7 <<<"$output" | tail -n +2; }
 	assert_output_lacks canary
 }
 
+@test "explain says what lost, and a change that helps" {
+	mkdir -p .git && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s")' && echo x >"$HOME/.npmrc"
+	local path access change n=0
+	while IFS='|' read -r path access change; do
+		ask explain "--$access" "$path" --deny-write locked --deny-read hidden
+		assert_output_contains ": to allow it: $change"
+		[[ $change == --* ]] || continue
+		eval "ask explain --$access '$path' --deny-read hidden $change"
+		assert_status 0
+		((++n))
+	done <<TEXT
+$HOME/.npmrc|read|--allow-read '$HOME/.npmrc'
+$HOME/.npmrc|write|--allow-write '$HOME/.npmrc'
+hidden|read|--allow-read '$PROJECT/hidden'
+$OUTSIDE/a/b|write|--allow-write '$OUTSIDE'
+$OUTSIDE|delete|--allow-write '${OUTSIDE%/*}'
+.git/config|write|--allow-git-config
+locked|write|take away --deny-write
+TEXT
+	((n == 6))
+	ask explain --write locked --deny-write locked
+	assert_output_contains 'create: against allowWrite . (default)'
+	# the home directory as a root does not open it either, so no change is told
+	ask explain --delete "$HOME/.npmrc"
+	assert_status 1
+	assert_output_lacks 'to allow it'
+	ask explain --write .bashrc
+	assert_output_lacks 'to allow it'
+	ask explain s
+	assert_output_matches $'\nconnect\tallowed\t'
+	ask explain "$OUTSIDE/s"
+	assert_output_lacks connect
+}
+
+@test "explain knows hosts" {
+	echo '{"network": {"allowedDomains": ["*.example.com", "api.example.org:8080"], "deniedDomains": ["evil.example.com"]}}' >s.json
+	ask explain www.example.com --settings s.json
+	assert_status 0
+	assert_output_contains 'www.example.com:443 is allowed'
+	assert_output_contains '(s.json:1:33: network.allowedDomains[0])'
+	ask explain WWW.Evil.example.COM. --settings s.json
+	assert_status 0
+	ask explain evil.example.com --settings s.json
+	assert_status 1
+	assert_output_contains 'take away s.json:1:93: network.deniedDomains[0]'
+	ask explain api.example.org --settings s.json
+	assert_status 1
+	assert_output_contains 'to allow it: "api.example.org" in network.allowedDomains'
+	ask explain api.example.org:8080 --settings s.json
+	assert_status 0
+	ask explain --host notes.txt --net=off
+	assert_status 1
+	assert_output_contains 'the network is off'
+	ask explain notes.txt
+	assert_output_contains "$PROJECT/notes.txt"
+	ask explain --host 'a b'
+	assert_status 125
+	ask explain --json www.example.com --settings s.json
+	python3 -c 'import json, sys
+d = json.loads(sys.argv[1]); assert d["allowed"] and d["host"] == "www.example.com" and d["port"] == 443 and d["layer"] == "flags", d' "$output"
+}
+
 @test "explain --json" {
 	require_tool python3
 	ask explain --json "$HOME/.netrc"
@@ -356,7 +418,7 @@ import json, sys
 d = json.loads(sys.argv[2])
 assert d["schema"] == 1 and d["path"] == d["resolved"] == sys.argv[1] and d["exists"] is False, d
 read = d["decisions"][0]
-assert [x["access"] for x in d["decisions"]] == ["read", "create", "exec"], d
+assert [x["access"] for x in d["decisions"]] == ["read", "create", "delete", "exec"], d
 assert read["allowed"] is False and read["rule"] == "denyRead ~/.netrc" and read["origin"] == "default" and read["by"], read
 PY
 	ask explain --json GITHUB_TOKEN
