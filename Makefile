@@ -53,13 +53,13 @@ have_archives := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -o /d
 libs := $(if $(have_archives),$(pkg_static),$(shell pkg-config --libs $(packages)))
 have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -static -o /dev/null 2>/dev/null && echo yes)
 
-lib_src   := $(filter-out platform/mechanism/stage_main.c,$(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c)) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
+lib_src   := $(filter-out platform/mechanism/stage_main.c platform/mechanism/attack.c,$(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c)) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
 sup_src   := $(wildcard supervisor/*.c supervisor/decide/*.c)
 scrub_src := envscrub/main.c
 shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
 shim_asm  := preload/arch/$(ARCH).S
 # The program inside other walls has no libc either; stage.c is in the supervisor as well.
-stage_src := platform/mechanism/stage_main.c platform/mechanism/stage.c preload/sys.c platform/mechanism/stage_start.S
+stage_src := platform/mechanism/stage_main.c platform/mechanism/attack.c platform/mechanism/stage.c preload/sys.c platform/mechanism/stage_start.S
 
 lib_obj   := $(lib_src:%.c=$(B)/%.o)
 blob_obj  := $(B)/platform/mechanism/shim_blob.o $(B)/platform/mechanism/stage_blob.o

@@ -15,6 +15,7 @@
 #include "supervisor/output.h"
 #include "supervisor/prepare.h"
 #include "supervisor/report.h"
+#include "supervisor/self_attack.h"
 #include "supervisor/violations.h"
 #include "supervisor/walls.h"
 
@@ -259,7 +260,9 @@ static double now(void)
 static int try_start(struct run *run, struct err *err)
 {
 	struct launch *l = &run->launch;
-	int r = plan_check_required(&run->plan, err);
+	int r = self_attack(l, &run->plan, false, err);
+	if (r == 0)
+		r = plan_check_required(&run->plan, err);
 	if (r == 0)
 		r = refuse_uncovered(run, err);
 	if (r == 0)
@@ -268,26 +271,16 @@ static int try_start(struct run *run, struct err *err)
 		return r;
 	if (!l->walls.name && !run->options->quiet)
 		say_run_line(run);
+	if (!l->walls.name)
+		env_wipe(l);
 	r = launch_start(l, err);
 	if (r < 0 || !l->walls.name)
 		return r;
 	if (!run->options->quiet)
 		say_run_line(run);
+	env_wipe(l);
 	walls_go(l);
 	return 0;
-}
-
-/* A mechanism that was asked for by name is not replaced by another. */
-static int step_down(struct run *run, struct err *err)
-{
-	struct launch *l = &run->launch;
-	_cleanup_free_ char *why = xstrdup(err->text);
-	err_clear(err);
-	if (strv_has(&l->policy->backends, "bwrap"))
-		return err_set(err, -ENOTSUP, "backend 'bwrap' does not work here: %s", why);
-	say("bwrap does not work here, going on without it: %s", why);
-	host_set(l->host, CAP_BWRAP, false, "%s", why);
-	return prepare_again(l, &run->plan, err);
 }
 
 static int start(struct run *run, struct err *err)
@@ -295,7 +288,7 @@ static int start(struct run *run, struct err *err)
 	for (;;) {
 		int r = try_start(run, err);
 		if (r == -EAGAIN)
-			r = step_down(run, err);
+			r = prepare_without_walls(&run->launch, &run->plan, true, err);
 		else
 			return r;
 		if (r < 0)

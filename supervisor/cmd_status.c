@@ -8,6 +8,7 @@
 #include "supervisor/output.h"
 #include "supervisor/prepare.h"
 #include "supervisor/report_json.h"
+#include "supervisor/self_attack.h"
 
 extern char **environ;
 
@@ -118,7 +119,7 @@ static void add_mechanisms(struct str *to, const struct plan *plan, const struct
 	for (size_t i = 0; i < n_mechanisms; i++) {
 		table_add(&t, mechanisms[i]->name);
 		table_add(&t, level_name(mechanisms[i]->level));
-		table_add(&t, plan->mechanisms[i].available ? "yes" : "no");
+		table_add(&t, !plan->mechanisms[i].available ? "no" : plan->chosen >> i & 1 ? "yes" : "not used");
 		table_add(&t, plan->mechanisms[i].evidence ? plan->mechanisms[i].evidence : "");
 	}
 	table_print(to, &t, screen);
@@ -212,6 +213,11 @@ int cmd_status(const struct options *o)
 		return EXIT_REFUSED;
 	}
 	output_warnings(l.policy);
+	if (self_attack_plan(&l, &plan, true, &err) < 0) {
+		say_err(&err);
+		prepare_release(&l, &plan);
+		return EXIT_REFUSED;
+	}
 	host_try(l.host, HOST_ALL);
 	host_describe(l.host);
 	code = o->json ? output_json(report_plan(&plan, l.host)) : print_text(o, &plan, l.host);

@@ -99,6 +99,17 @@ int plan_check_backends(const struct plan *plan, struct err *err)
 	return 0;
 }
 
+/* Whoever reaches any host reaches denied ones; a program that writes anywhere is not under the rules. */
+static void limit_guarantees(struct plan *plan)
+{
+	static const struct { enum guarantee limited, by; } limits[] = { { G_net_domains, G_net_egress }, { G_exec_coverage, G_fs_write } };
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		struct plan_guarantee *g = &plan->guarantees[limits[i].limited];
+		if (g->level != LEVEL_NA)
+			g->level = lower(g->level, plan->guarantees[limits[i].by].level);
+	}
+}
+
 void plan_make(struct plan *plan, const struct policy *p, struct host *h)
 {
 	plan->policy = p;
@@ -117,10 +128,26 @@ void plan_make(struct plan *plan, const struct policy *p, struct host *h)
 		plan_rule_make(&plan->rules[i], &view, r);
 		plan_guarantee_add(&plan->guarantees[r->guarantee], &plan->rules[i]);
 	}
-	/* whoever reaches any host reaches denied ones */
-	struct plan_guarantee *domains = &plan->guarantees[G_net_domains];
-	if (domains->level != LEVEL_NA)
-		domains->level = lower(domains->level, plan->guarantees[G_net_egress].level);
+	limit_guarantees(plan);
+}
+
+static void lower_to(enum level *level, unsigned *by, struct strv *caveats, const char *caveat)
+{
+	if (*level == LEVEL_NA || *level <= LEVEL_APPLICATION)
+		return;
+	bool shim = mechanism_chosen(*by, &mechanism_preload);
+	*level = shim ? LEVEL_APPLICATION : LEVEL_NONE;
+	if (!strv_has(caveats, caveat))
+		strv_add(caveats, caveat);
+}
+
+void plan_lower(struct plan *plan, enum guarantee g, const char *caveat)
+{
+	for (size_t i = 0; i < plan->policy->n_rules; i++)
+		if (plan->policy->rules[i].guarantee == g)
+			lower_to(&plan->rules[i].level, &plan->rules[i].by, &plan->rules[i].caveats, caveat);
+	lower_to(&plan->guarantees[g].level, &plan->guarantees[g].by, &plan->guarantees[g].caveats, caveat);
+	limit_guarantees(plan);
 }
 
 void plan_release(struct plan *plan)

@@ -34,6 +34,8 @@ struct plan {
 void plan_make(struct plan *plan, const struct policy *p, struct host *h);
 /* A mechanism that was asked for by name and is not to be had: -ENOTSUP with words. */
 int plan_check_backends(const struct plan *plan, struct err *err);
+/* What turned out not to be true: no rule of this guarantee is above application, which is what the shim can still hold. */
+void plan_lower(struct plan *plan, enum guarantee g, const char *caveat);
 void plan_release(struct plan *plan);
 
 /* --require: 0, or -EPERM with one line for each guarantee that falls short and the rules that make it so. */

@@ -89,8 +89,15 @@ static int prepare_steps(const struct options *o, struct launch *l, struct plan 
 	return make_plan(l, plan, err);
 }
 
-int prepare_again(struct launch *l, struct plan *plan, struct err *err)
+int prepare_without_walls(struct launch *l, struct plan *plan, bool loud, struct err *err)
 {
+	_cleanup_free_ char *why = xstrdup(err->text);
+	err_clear(err);
+	if (strv_has(&l->policy->backends, "bwrap"))
+		return err_set(err, -ENOTSUP, "backend 'bwrap' does not work here: %s", why);
+	if (loud)
+		say("bwrap does not work here, going on without it: %s", why);
+	host_set(l->host, CAP_BWRAP, false, "%s", why);
 	launch_unprepare(l);
 	plan_release(plan);
 	return make_plan(l, plan, err);

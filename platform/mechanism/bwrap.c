@@ -15,8 +15,6 @@
 #include "platform/base/sys.h"
 #include "platform/mechanism/bwrap_mounts.h"
 
-extern const char stage_blob[], stage_blob_end[];
-
 /* ---- arguments ---- */
 
 static void add(struct strv *args, const char *a, const char *b, const char *c)
@@ -41,10 +39,7 @@ static void add_rights(struct strv *args, const struct launch *l)
 
 static bool new_session(unsigned chosen)
 {
-	for (size_t i = 0; i < n_mechanisms; i++)
-		if (chosen >> i & 1 && strcmp(mechanisms[i]->name, "filter") == 0)
-			return false;
-	return true;
+	return !mechanism_chosen(chosen, &mechanism_filter);
 }
 
 static void add_namespaces(struct strv *args, const struct launch *l)
@@ -105,9 +100,10 @@ static void make_arguments(const struct launch *l, struct strv *args)
 
 static int write_files(const struct launch *l)
 {
-	int r = write_new_file_at(l->session.dirfd, WIRE_STAGE, l->host->root ? 0755 : 0700, stage_blob,
-				  (uintptr_t)stage_blob_end - (uintptr_t)stage_blob);
-	return r < 0 ? r : write_new_file_at(l->session.dirfd, WIRE_NOTHING, 0, "", 0);
+	int r = session_write_stage(&l->session, l->host);
+	if (r == 0)
+		r = write_new_file_at(l->session.dirfd, WIRE_NOTHING, 0, "", 0);
+	return r == -EEXIST ? 0 : r;
 }
 
 /* A command line has limits and is seen by everybody; bwrap reads a file just as well. */

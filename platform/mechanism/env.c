@@ -100,11 +100,12 @@ static int env_prepare(struct launch *l, struct err *err)
 		.drop_handles = p->no_handles || !(p->unix_open || p->scrub_only), .with = with,
 	};
 	int r = scrub_env(&options, l->environ, &l->env);
-	if (r < 0)
-		return err_set(err, r, "cannot build the environment: %s", strerror(-r));
-	/* root reads the memory of a process that is not dumpable as well: what was dropped must not be there */
+	return r < 0 ? err_set(err, r, "cannot build the environment: %s", strerror(-r)) : 0;
+}
+
+void env_wipe(struct launch *l)
+{
 	scrub_wipe(l->environ, &l->env);
-	return 0;
 }
 
 static enum extent env_holds(const struct view *v, const struct rule *r, struct strv *caveats)

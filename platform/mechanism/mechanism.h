@@ -103,12 +103,20 @@ bool mechanism_chosen(unsigned chosen, const struct mechanism *m);
 /* session.c */
 int session_open(struct session *s, bool for_root, struct err *err);
 void session_close(struct session *s); /* removes it */
+/* Puts the program of stage_main.c into s->dir, where it is not yet. */
+int session_write_stage(const struct session *s, const struct host *h);
 /* session_stale.c: removes what killed hurdles of this user left in parent, where nothing uses it any more. */
 void session_remove_stale(const char *parent);
 /* The page as it is now, in memory of its own: the file of a mapping that the confined side shortens kills who touches it. */
 void session_freeze(struct session *s);
 /* The capabilities that the command does not get: bit n: capability n. */
 uint64_t session_dropped_caps(const struct host *h);
+
+/*
+ * env.c: overwrites in the supervisor's own memory what the command does not get, since root reads that of a process which is not
+ * dumpable as well. Once, when it is certain that the environment need not be built again.
+ */
+void env_wipe(struct launch *l);
 
 /*
  * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end

@@ -144,6 +144,16 @@ void session_close(struct session *s)
 	*s = (struct session){ .dirfd = -1, .events_fd = -1, .lock_fd = -1 };
 }
 
+/* ---- the program inside ---- */
+
+extern const char stage_blob[], stage_blob_end[];
+
+int session_write_stage(const struct session *s, const struct host *h)
+{
+	int r = write_new_file_at(s->dirfd, WIRE_STAGE, h->root ? 0755 : 0700, stage_blob, (uintptr_t)stage_blob_end - (uintptr_t)stage_blob);
+	return r == -EEXIST ? 0 : r;
+}
+
 /* ---- rights ---- */
 
 static const uint64_t dropped_caps =

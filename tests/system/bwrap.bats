@@ -249,3 +249,41 @@ print(json.dumps({"filesystem": {"denyRead": ["'"$OUTSIDE"'/r%d" % i for i in ra
 	run_in "$PROJECT" -- hurdle run -q --settings "$OUTSIDE/many.json" -- echo ran
 	assert_output ran
 }
+
+# ---- the quick self-attack ----
+
+@test "a bwrap that makes no walls is found out: what it should hold is not claimed" {
+	as_root || skip 'only root makes a process namespace and no other'
+	fake 'while [ "$1" != -- ]; do shift; done; shift; exec unshare --pid --fork --kill-child -- "$@"'
+	PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle status
+	assert_status 0
+	assert_output_contains 'the self-attack succeeded here: open a file outside the write roots for writing'
+	local id
+	for id in fs.write fs.metadata fs.read.deny exec.coverage; do
+		grep -q "^$id"$'\tnone\t' <<<"$output" || fail "$id" "$(seen_)"
+	done
+	PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle run -q --require fs.write=kernel -- touch made
+	assert_status 125
+	assert_stderr_contains 'fs.write is required at level kernel (--require), this host gives none'
+	assert_file_absent made
+}
+
+@test "the self-attack is made once, and again when the rules are others" {
+	fake "echo >>'$OUTSIDE/starts'; exec $(command -v bwrap) \"\$@\""
+	local wanted
+	for wanted in 2 3 4; do
+		PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle run -q -- true
+		assert_status 0
+		assert_equal "$(wc -l <"$OUTSIDE/starts")" "$wanted"
+	done
+	PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle run -q --deny-read "$OUTSIDE/x" -- true
+	assert_equal "$(wc -l <"$OUTSIDE/starts")" 6
+	# where the command could write the memory, there is none
+	mkdir -p "$HOME/.cache/hurdle"
+	rm "$HOME/.cache/hurdle/attacks"
+	PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle run -q --allow-write "$HOME/.cache" -- true
+	assert_file_absent "$HOME/.cache/hurdle/attacks"
+	echo rubbish >"$HOME/.cache/hurdle/attacks"
+	PATH=$OUTSIDE/bin:$PATH run_in "$PROJECT" -- hurdle run -q -- true
+	assert_status 0
+}
