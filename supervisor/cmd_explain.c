@@ -10,6 +10,7 @@
 #include "supervisor/explain.h"
 #include "supervisor/output.h"
 #include "supervisor/prepare.h"
+#include "supervisor/self_attack.h"
 #include "supervisor/report_json.h"
 
 extern char **environ;
@@ -264,7 +265,7 @@ int cmd_explain(const struct options *o)
 		err_hint(&err, "such as: hurdle explain ~/.npmrc");
 	} else if (prepare_plan(o, &l, &plan, &err) == 0) {
 		output_warnings(l.policy);
-		code = explain(o, &l, &plan, &err);
+		code = self_attack_plan(&l, &plan, false, &err) < 0 ? EXIT_REFUSED : explain(o, &l, &plan, &err);
 		prepare_release(&l, &plan);
 	}
 	say_err(&err);

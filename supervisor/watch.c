@@ -205,11 +205,33 @@ static void end_all(struct watch *w)
 	}
 }
 
+/*
+ * An interactive shell gives the terminal to a group of its own, and back at its end; but from behind walls the group it came from
+ * has no number, so it cannot. -1: hurdle does not have the terminal, and so has nothing to take back.
+ */
+static int terminal_in_hand(void)
+{
+	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 && tcgetpgrp(fd) != getpgrp()) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void take_terminal_back(int fd)
+{
+	/* SIGTTOU is blocked, as all are */
+	if (fd >= 0 && tcgetpgrp(fd) != getpgrp())
+		tcsetpgrp(fd, getpgrp());
+}
+
 void watch_run(struct launch *l, struct outcome_of_run *ret)
 {
 	struct watch w = { .l = l, .child = l->pid, .command = l->command ? l->command : l->pid, .group = l->own_group };
 	sigset_t all;
 	siginfo_t info;
+	_cleanup_close_ int terminal = l->walls.name ? terminal_in_hand() : -1;
 	sigfillset(&all);
 	if (l->report_fd >= 0 && fcntl(l->report_fd, F_SETOWN, getpid()) == 0)
 		fcntl(l->report_fd, F_SETFL, O_NONBLOCK | O_ASYNC);
@@ -221,6 +243,7 @@ void watch_run(struct launch *l, struct outcome_of_run *ret)
 		reap(&w);
 	}
 	end_all(&w);
+	take_terminal_back(terminal);
 	ret->signal = WIFSIGNALED(w.status) ? WTERMSIG(w.status) : 0;
 	ret->exit = w.failed ? w.failed : ret->signal ? 128 + ret->signal : WEXITSTATUS(w.status);
 }
