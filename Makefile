@@ -39,7 +39,7 @@ shim_cflags = $(base_cflags) -O2 -g -fPIC -ffreestanding -fno-builtin -fvisibili
               $(if $(is_clang),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -fstack-usage -Wno-unused-parameter $(SHIM_CFLAGS)
 shim_ldflags = -nostdlib -shared -Wl,-z,relro,-z,now,-z,noexecstack,--hash-style=both,--build-id=none -Wl,-soname,hurdle-shim.so
 
-packages := jansson libbsd-overlay
+packages := jansson libbsd-overlay libevent_core libevent_extra
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 missing := $(strip $(foreach p,$(packages),$(shell pkg-config --exists $(p) || echo $(p))))
 ifneq ($(missing),)
@@ -48,13 +48,13 @@ endif
 pkg_cflags := $(shell pkg-config --cflags $(packages)) -DLIBBSD_OVERLAY
 endif
 # Linked statically even into the dynamic program where the archives exist: each shared library costs a start-up.
-pkg_static := -Wl,-Bstatic -ljansson -lbsd -lmd $(if $(STATIC),,-Wl,-Bdynamic)
-have_archives := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null -Wl,-Bstatic -ljansson -lbsd -lmd -Wl,-Bdynamic 2>/dev/null && echo yes)
+pkg_static := -Wl,-Bstatic -ljansson -levent_extra -levent_core -lbsd -lmd $(if $(STATIC),,-Wl,-Bdynamic)
+have_archives := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -o /dev/null -Wl,-Bstatic -ljansson -levent_extra -levent_core -lbsd -lmd -Wl,-Bdynamic 2>/dev/null && echo yes)
 libs := $(if $(have_archives),$(pkg_static),$(shell pkg-config --libs $(packages)))
 have_static_libc := $(shell printf 'int main(void){return 0;}' | $(CC) -x c - -static -o /dev/null 2>/dev/null && echo yes)
 
 lib_src   := $(filter-out platform/mechanism/stage_main.c platform/mechanism/attack.c,$(wildcard platform/base/*.c platform/policy/*.c platform/host/*.c platform/mechanism/*.c)) $(filter-out envscrub/main.c,$(wildcard envscrub/*.c)) preload/coverage.c
-sup_src   := $(wildcard supervisor/*.c supervisor/decide/*.c)
+sup_src   := $(wildcard supervisor/*.c supervisor/decide/*.c supervisor/proxy/*.c)
 scrub_src := envscrub/main.c
 shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
 shim_asm  := preload/arch/$(ARCH).S
@@ -164,8 +164,13 @@ $(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
 	$(call say,CC,$@)
 	$(Q)$(CC) $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $< $(if $(filter %_static,$@),-static) -pthread -ldl
 
+# The proxy alone, with a resolver and limits that the real program takes from nobody.
+$(B)/tests/proxy/serve: $(B)/tests/proxy/serve.o $(B)/libsupervisor.a $(B)/libhurdle.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs)
+
 test-unit-programs: $(unit_bin)
-test-tools: $(tool_bin)
+test-tools: $(tool_bin) $(B)/tests/proxy/serve
 check: all test-unit-programs test-tools ## run every test (K=pattern: only those)
 	$(Q)$(run_tests) all
 check-unit: test-unit-programs $(B)/tests/tools/reap ## unit tests only
@@ -181,7 +186,7 @@ check-asan: ## unit tests under AddressSanitizer and UBSan
 # Each tests/fuzz/fuzz_NAME.c with its seeds, for FUZZ_TIME seconds; what it finds stays in build/fuzz/NAME.
 FUZZ_TIME ?= 20
 fuzz_bin  := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(fuzz_bin): $(B)/%: $(B)/%.o $(B)/libhurdle.a $(blob_obj)
+$(fuzz_bin): $(B)/%: $(B)/%.o $(B)/libsupervisor.a $(B)/libhurdle.a $(blob_obj)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(host_ldflags) -fsanitize=fuzzer -o $@ $^ $(libs)
 fuzz-programs: $(fuzz_bin)

@@ -18,6 +18,9 @@
 #define LLVMFuzzerTestOneInput fuzz_image
 #include "tests/fuzz/fuzz_image.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_proxy
+#include "tests/fuzz/fuzz_proxy.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_settings
 #include "tests/fuzz/fuzz_settings.c"
 #undef LLVMFuzzerTestOneInput
@@ -80,4 +83,5 @@ Test(fuzz, coverage) { run_seeds(fuzz_coverage, "coverage"); }
 Test(fuzz, glob)     { run_seeds(fuzz_glob, "glob"); }
 Test(fuzz, hosts)    { run_seeds(fuzz_hosts, "hosts"); }
 Test(fuzz, image)    { run_seeds(fuzz_image, "image"); }
+Test(fuzz, proxy)    { run_seeds(fuzz_proxy, "proxy"); }
 Test(fuzz, settings) { run_seeds(fuzz_settings, "settings"); }
