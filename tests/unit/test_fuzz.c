@@ -20,6 +20,8 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_proxy
 #include "tests/fuzz/fuzz_proxy.c"
+#define LLVMFuzzerTestOneInput fuzz_paths
+#include "tests/fuzz/fuzz_paths.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_settings
 #include "tests/fuzz/fuzz_settings.c"
@@ -84,4 +86,5 @@ Test(fuzz, glob)     { run_seeds(fuzz_glob, "glob"); }
 Test(fuzz, hosts)    { run_seeds(fuzz_hosts, "hosts"); }
 Test(fuzz, image)    { run_seeds(fuzz_image, "image"); }
 Test(fuzz, proxy)    { run_seeds(fuzz_proxy, "proxy"); }
+Test(fuzz, paths)    { run_seeds(fuzz_paths, "paths"); }
 Test(fuzz, settings) { run_seeds(fuzz_settings, "settings"); }
