@@ -200,6 +200,8 @@ stack-usage: ## what the shim needs of its callers' stacks (gcc)
 	$(Q)for f in $(shim_src); do mkdir -p $(B)/stack/$$(dirname $$f) && \
 	  $(CC) $(filter-out -MMD -MP,$(shim_cflags)) -fcallgraph-info=su -c -o $(B)/stack/$${f%.c}.o $$f || exit 1; done
 	$(Q)tests/stack-usage $(B)/stack
+mutants: ## change one decision at a time; the tables must fail for each (minutes)
+	$(Q)tests/mutants-settings $(K)
 lint: ## rooms and arrows, style, static analysis
 	$(Q)tests/lint
 bench_programs := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/*.c))
@@ -226,5 +228,5 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-decide check-asan \
-        stack-usage fuzz fuzz-programs lint bench install uninstall
+        stack-usage fuzz fuzz-programs mutants lint bench install uninstall
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

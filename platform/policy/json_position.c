@@ -247,21 +247,41 @@ bool json_position(const char *text, size_t len, const struct json_step *at, uns
 	return json_position_next(&cursor, text, len, at, ret_line, ret_column);
 }
 
-static void add_name(struct str *b, const struct json_step *at)
+void json_add_number(struct str *b, unsigned long n)
 {
+	char digits[24];
+	size_t i = sizeof(digits);
+
+	do {
+		digits[--i] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	str_addn(b, digits + i, sizeof(digits) - i);
+}
+
+/* Without printf, since every entry of every file has its place told. */
+void json_add_step_name(struct str *b, const struct json_step *at)
+{
+	const size_t begin = b->len;
+
 	if (!at)
 		return;
-	add_name(b, at->parent);
-	if (at->key)
-		str_addf(b, "%s%s", b->len ? "." : "", at->key);
-	else
-		str_addf(b, "[%zu]", at->index);
+	json_add_step_name(b, at->parent);
+	if (at->key) {
+		if (b->len > begin)
+			str_add(b, ".");
+		str_add(b, at->key);
+	} else {
+		str_add(b, "[");
+		json_add_number(b, at->index);
+		str_add(b, "]");
+	}
 }
 
 char *json_step_name(const struct json_step *at)
 {
 	struct str b = STR_INIT;
 
-	add_name(&b, at);
+	json_add_step_name(&b, at);
 	return str_take(&b);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include "platform/base/str.h"
 
 /* The way to a value, from the inside out; the root has no step. */
 struct json_step {
@@ -31,3 +32,6 @@ bool json_position_next(struct json_cursor *, const char *text, size_t len, cons
 
 /* "filesystem.denyRead[2]"; owned; "" for the root. */
 char *json_step_name(const struct json_step *at);
+/* The same, appended; and a number in decimal digits. */
+void json_add_step_name(struct str *b, const struct json_step *at);
+void json_add_number(struct str *b, unsigned long n);

@@ -135,6 +135,17 @@ static void index_rules(struct policy *p)
 	}
 }
 
+const struct rule *rule_find_literal(struct policy *p, enum rule_kind kind, const char *path, size_t len)
+{
+	_cleanup_free_ char *text = strndup(path, len);
+
+	index_rules(p);
+	for (uint32_t i = *head_of(p, text); i != IMAGE_NONE; i = p->index_next[i])
+		if (p->rules[i].kind == kind && !p->rules[i].pattern && !strcmp(p->rules[i].path, text))
+			return &p->rules[i];
+	return NULL;
+}
+
 /* Two ways to one file are two rules: the link of the second one may not be replaced either. */
 static bool same_spelling(const struct rule *r, const struct rule *new)
 {

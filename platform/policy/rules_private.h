@@ -16,6 +16,8 @@ struct entry {
 bool rule_kind_denies(enum rule_kind kind);
 /* path_resolve() with the policy's memory of real directories. */
 int rule_resolve(struct policy *p, const char *absolute, char **ret, bool *ret_exists);
+/* A rule for exactly this path, or NULL. */
+const struct rule *rule_find_literal(struct policy *p, enum rule_kind kind, const char *path, size_t len);
 /* Takes path and written over. 1, or -ENAMETOOLONG. */
 int rule_append(const struct entry *e, char *path, char *written, bool pattern);
 /* What the caller returns when there is no home directory, or a path is too long. */

@@ -15,23 +15,37 @@ enum { ENTRIES_MAX = 16384 };
 
 /* ---- messages ---- */
 
-/* "NAME:LINE:COLUMN"; owned. */
-static char *position(struct reader *r, const struct json_step *at)
+/* "NAME:LINE:COLUMN" */
+static void add_position(struct reader *r, const struct json_step *at, struct str *to)
 {
 	unsigned line, column;
 
+	str_add(to, r->name);
 	if (!json_position_next(&r->cursor, r->text, r->len, at, &line, &column))
-		return xstrdup(r->name);
-	return strf("%s:%u:%u", r->name, line, column);
+		return;
+	str_add(to, ":");
+	json_add_number(to, line);
+	str_add(to, ":");
+	json_add_number(to, column);
+}
+
+static char *position(struct reader *r, const struct json_step *at)
+{
+	struct str b = STR_INIT;
+
+	add_position(r, at, &b);
+	return str_take(&b);
 }
 
 char *settings_origin(struct reader *r, const struct json_step *at)
 {
-	_cleanup_free_ char *where = position(r, at), *key = json_step_name(at);
+	struct str b = STR_INIT;
 
-	return strf("%s: %s", where, key);
+	add_position(r, at, &b);
+	str_add(&b, ": ");
+	json_add_step_name(&b, at);
+	return str_take(&b);
 }
-
 
 int settings_error(struct reader *r, const struct json_step *at, const char *format, ...)
 {

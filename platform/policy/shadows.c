@@ -2,24 +2,29 @@
 #include <string.h>
 #include "platform/base/cleanup.h"
 #include "platform/policy/defaults_private.h"
+#include "platform/policy/rules_private.h"
 
-/* Does the rule hold at path, or at a directory above it? */
-static bool covers(const struct rule *r, const char *path)
+static const struct rule *find_pattern(const struct policy *p, enum rule_kind kind, const char *path)
 {
-	if (!r->pattern)
-		return path_under(path, r->path);
-	for (size_t n = 1; n <= strlen(path); n++)
-		if ((path[n] == '/' || !path[n]) && glob_match(r->path, strlen(r->path), path, n, r->icase))
-			return true;
-	return false;
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+
+		for (size_t n = 1; r->kind == kind && r->pattern && n <= strlen(path); n++)
+			if ((path[n] == '/' || !path[n]) && glob_match(r->path, strlen(r->path), path, n, r->icase))
+				return r;
+	}
+	return NULL;
 }
 
-static const struct rule *find(const struct policy *p, enum rule_kind kind, const char *path)
+/* A rule that holds at path, or at a directory above it. */
+static const struct rule *find(struct policy *p, enum rule_kind kind, const char *path)
 {
-	for (size_t i = 0; i < p->n_rules; i++)
-		if (p->rules[i].kind == kind && covers(&p->rules[i], path))
-			return &p->rules[i];
-	return NULL;
+	const struct rule *r = rule_find_literal(p, kind, "/", 1);
+
+	for (size_t n = 1; !r && n <= strlen(path); n++)
+		if (path[n] == '/' || !path[n])
+			r = rule_find_literal(p, kind, path, n);
+	return r ? r : find_pattern(p, kind, path);
 }
 
 static void check(struct policy *p, const struct rule *r)
