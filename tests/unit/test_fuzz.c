@@ -20,6 +20,7 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_proxy
 #include "tests/fuzz/fuzz_proxy.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_paths
 #include "tests/fuzz/fuzz_paths.c"
 #undef LLVMFuzzerTestOneInput
