@@ -58,10 +58,10 @@ static char *slow_absolute(const char *base, const char *text)
 
 static void check_paths(const char *base, const char *text)
 {
-	_cleanup_free_ char *stripped = path_strip(text, false), *again = path_strip(stripped, false), *literal = path_strip(text, true);
+	_cleanup_free_ char *stripped = path_strip(text, false), *restripped = path_strip(stripped, false), *literal = path_strip(text, true);
 	_cleanup_free_ char *absolute = path_absolute(stripped, base, "/home"), *slow = NULL, *twice = NULL;
 
-	must(!strcmp(stripped, again) && strlen(literal) >= strlen(stripped));
+	must(!strcmp(stripped, restripped) && strlen(literal) >= strlen(stripped));
 	must(is_canonical(absolute));
 	twice = path_absolute(absolute, "/elsewhere", NULL);
 	must(!strcmp(absolute, twice) && path_under(absolute, absolute) && path_under(absolute, "/"));
