@@ -36,8 +36,9 @@ host_ldflags = $(if $(STATIC),-static,-pie) $(if $(SANITIZE),-fsanitize=address$
 # (its canary is libc's), and no sanitizer. See docs/hacking.md.
 shim_cflags = $(base_cflags) -O2 -g -fPIC -ffreestanding -fno-builtin -fvisibility=hidden -fno-stack-protector \
               -U_FORTIFY_SOURCE -fno-lto -fno-asynchronous-unwind-tables -mgeneral-regs-only -fno-plt \
-              $(if $(is_clang),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -fstack-usage -Wno-unused-parameter $(SHIM_CFLAGS)
-shim_ldflags = -nostdlib -shared -Wl,-z,relro,-z,now,-z,noexecstack,--hash-style=both,--build-id=none -Wl,-soname,hurdle-shim.so
+              $(if $(is_clang),,-fno-tree-loop-distribute-patterns) $(if $(filter x86_64 i386,$(ARCH)),-fcf-protection=none) \
+              -fstack-usage -Wno-unused-parameter $(SHIM_CFLAGS)
+shim_ldflags = -nostdlib -shared -Wl,-z,defs,-z,relro,-z,now,-z,noexecstack,--hash-style=both,--build-id=none -Wl,-soname,hurdle-shim.so
 
 packages := jansson libbsd-overlay libevent_core libevent_extra
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
@@ -57,9 +58,12 @@ lib_src   := $(filter-out platform/mechanism/stage_main.c platform/mechanism/att
 sup_src   := $(wildcard supervisor/*.c supervisor/decide/*.c supervisor/proxy/*.c)
 scrub_src := envscrub/main.c
 shim_src  := $(wildcard preload/*.c) platform/policy/image.c platform/policy/glob.c
-shim_asm  := preload/arch/$(ARCH).S
 # The program inside other walls has no libc either; stage.c is in the supervisor as well.
 stage_src := platform/mechanism/stage_main.c platform/mechanism/attack.c platform/mechanism/stage.c preload/sys.c platform/mechanism/stage_start.S
+# A 64-bit x86 kernel starts 32-bit programs as well: they get a shim of their own. It asks for no 32-bit library, so a compiler that can -m32 and
+# headers that know of it are enough; where they do not (musl's), hurdle goes without, and says so.
+cc32      := $(CC) -m32 -idirafter /usr/include/x86_64-linux-gnu -idirafter preload/arch/bare
+have_32   := $(and $(filter x86_64,$(ARCH)),$(shell printf '\043include <errno.h>\n\043include <sys/syscall.h>\nint x[SYS_open == 5 ? 1 : -1];' | $(cc32) -x c - -c -o /dev/null 2>/dev/null && echo yes))
 
 lib_obj   := $(lib_src:%.c=$(B)/%.o)
 blob_obj  := $(B)/platform/mechanism/shim_blob.o $(B)/platform/mechanism/stage_blob.o
@@ -69,9 +73,11 @@ scrub_obj := $(scrub_src:%.c=$(B)/%.o)
 # 0.05 ms for musl. So scrub-run, which runs before every command, takes musl where its compiler is installed for this machine.
 musl_cc := $(if $(SANITIZE),,$(if $(filter $(ARCH)-%,$(shell musl-gcc -dumpmachine 2>/dev/null)),musl-gcc))
 scrub_musl_obj := $(patsubst %.c,$(B)/musl/%.o,$(wildcard envscrub/*.c) platform/base/str.c platform/base/err.c)
-shim_obj  := $(shim_src:%.c=$(B)/shim/%.o) $(shim_asm:%.S=$(B)/shim/%.o)
+shim_obj   := $(shim_src:%.c=$(B)/shim/%.o) $(B)/shim/preload/arch/$(ARCH).o
+shim32_obj := $(shim_src:%.c=$(B)/shim32/%.o) $(B)/shim32/preload/arch/i386.o
+shims      := $(B)/hurdle-shim.so $(if $(have_32),$(B)/hurdle-shim32.so)
 
-all: $(B)/hurdle $(B)/scrub-run $(B)/hurdle-shim.so ## build hurdle, scrub-run and the shim (default)
+all: $(B)/hurdle $(B)/scrub-run $(shims) ## build hurdle, scrub-run and the shims (default)
 
 $(B)/.flags: FORCE
 	@mkdir -p $(B)
@@ -79,19 +85,26 @@ $(B)/.flags: FORCE
 	 printf '%s\n' '$(CC) $(subst ','"'"',$(host_cflags)) $(host_ldflags) $(shim_cflags)' > $@
 FORCE:
 
-$(B)/shim/%.o: %.c $(B)/.flags
-	@mkdir -p $(@D)
-	$(call say,CC,$< (shim))
-	$(Q)$(CC) $(shim_cflags) -c -o $@ $<
-$(B)/shim/%.o: %.S $(B)/.flags
-	@mkdir -p $(@D)
-	$(call say,AS,$< (shim))
-	$(Q)$(CC) -I. -MMD -MP -fPIC -c -o $@ $<
-$(B)/hurdle-shim.so: $(shim_obj)
-	$(call say,LD,$@)
-	$(Q)$(CC) $(shim_ldflags) -o $@ $^
+# The rules of a shim: its suffix, its compiler.
+define shim_rules
+$(B)/shim$(1)/%.o: %.c $(B)/.flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$< (shim$(1)))
+	$(Q)$(2) $$(shim_cflags) -c -o $$@ $$<
+$(B)/shim$(1)/%.o: %.S $(B)/.flags
+	@mkdir -p $$(@D)
+	$$(call say,AS,$$< (shim$(1)))
+	$(Q)$(2) -I. -MMD -MP -fPIC -c -o $$@ $$<
+$(B)/hurdle-shim$(1).so: $$(shim$(1)_obj)
+	$$(call say,LD,$$@)
+	$(Q)$(2) $$(shim_ldflags) -o $$@ $$^
+endef
+$(eval $(call shim_rules,,$(CC)))
+$(eval $(call shim_rules,32,$(cc32)))
 $(B)/hurdle-shim.stripped.so: $(B)/hurdle-shim.so
 	$(Q)strip -o $@ $<
+$(B)/hurdle-shim32.stripped.so: $(if $(have_32),$(B)/hurdle-shim32.so,$(B)/.flags)
+	$(Q)$(if $(have_32),strip -o $@ $<,: >$@)
 
 $(B)/%.o: %.c $(B)/.flags
 	@mkdir -p $(@D)
@@ -105,7 +118,7 @@ $(B)/hurdle-stage.stripped: $(B)/hurdle-stage
 $(B)/platform/mechanism/stage_blob.o: platform/mechanism/stage_blob.S $(B)/hurdle-stage.stripped
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I$(B) -c -o $@ $<
-$(B)/platform/mechanism/shim_blob.o: platform/mechanism/shim_blob.S $(B)/hurdle-shim.stripped.so
+$(B)/platform/mechanism/shim_blob.o: platform/mechanism/shim_blob.S $(B)/hurdle-shim.stripped.so $(B)/hurdle-shim32.stripped.so
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I$(B) -c -o $@ $<
 
@@ -159,6 +172,16 @@ $(B)/tests/unit/test_shim_%.o: pkg_cflags += -Wno-unused-parameter
 $(unit_bin): $(B)/tests/unit/%: $(B)/tests/unit/%.o $(unit_obj) $(blob_obj) $(B)/libsupervisor.a $(B)/libshim.a $(B)/libhurdle.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs) -lcriterion $(if $(findstring test_filter,$@),-lseccomp)
+# Some of them as 32-bit programs too, where a 32-bit libc is installed; _wide: with offsets and times of 64 bits, and checked calls.
+have_libc32 := $(and $(have_32),$(shell printf 'int main(void){return 0;}' | $(cc32) -x c - -o /dev/null 2>/dev/null && echo yes))
+tool32_bin := $(if $(have_libc32),$(addprefix $(B)/tests/tools/,attempt32 attempt32_wide start32 start32_static))
+tool32_flags = $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $(filter tests/tools/%.c,$^) -pthread -ldl
+$(tool32_bin): $(B)/tests/tools/%: $(B)/.flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(cc32) $(if $(filter %_wide,$@),-O1 -D_FORTIFY_SOURCE=2 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64) $(if $(filter %_static,$@),-static) $(tool32_flags)
+$(B)/tests/tools/attempt32 $(B)/tests/tools/attempt32_wide: tests/tools/attempt.c
+$(B)/tests/tools/start32 $(B)/tests/tools/start32_static: tests/tools/start.c
 $(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

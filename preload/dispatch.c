@@ -24,7 +24,7 @@ static const struct row number_rows[] = {
 #undef SYSCALL_ROW
 };
 
-enum { BY_NUMBER = -1 };
+enum { BY_NUMBER = -1, SYSCALL_ARGUMENTS = 6 };
 
 enum answer fail(struct frame *f, const struct row *r, int error)
 {
@@ -46,8 +46,10 @@ long invoke(struct frame *f, const struct row *r)
 {
 	if (f->row == BY_NUMBER)
 		return raw6(r->number, f->arg[0], f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5]);
-	long (*real)(long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long))shim_real[f->row];
-	long result = real(f->arg[0], f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5]);
+	long (*real)(long, long, long, long, long, long, ...) = (long (*)(long, long, long, long, long, long, ...))shim_real[f->row];
+	/* mmap64 has seven words where its offset takes two */
+	long result = SHIM_ON_STACK ? real(f->arg[0], f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5], argument(f, 6))
+				    : real(f->arg[0], f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5]);
 	if (r->returns == RETURNS_INT && (int)result == -1)
 		return -*errno_location();
 	return r->returns == RETURNS_INT ? (int)result : r->returns == RETURNS_ERRNO ? -(int)result : result;
@@ -98,19 +100,47 @@ static const struct row *row_by_number(long number)
 	return row == &none ? NULL : row;
 }
 
+/* The row for a system call, on arguments of its own. */
+static enum answer by_number(struct frame *f, struct frame *g, const struct row *row)
+{
+	struct row r = *row;
+	r.returns = RETURNS_INT;
+	if (is_bad(g, &r) || row->handler(g, &r) == PASS)
+		return PASS;
+	f->ret = g->ret;
+	return DONE;
+}
+
 /* syscall(number, ...): the same rows, one argument further. */
 HANDLER(on_syscall)
 {
 	const struct row *row = f->arg[0] < 0 ? NULL : row_by_number(f->arg[0]);
 	if (!row)
 		return PASS;
-	struct frame g = { .arg = { f->arg[1], f->arg[2], f->arg[3], f->arg[4], f->arg[5], f->stack[0] }, .row = BY_NUMBER, .stack = f->stack + 1 };
-	struct row by_number = *row;
-	by_number.returns = RETURNS_INT;
-	if (is_bad(&g, &by_number) || row->handler(&g, &by_number) == PASS)
-		return PASS;
-	f->ret = g.ret;
-	return DONE;
+	struct frame g = { .row = BY_NUMBER, .stack = f->stack };
+	for (size_t i = 0; i < SYSCALL_ARGUMENTS; i++)
+		g.arg[i] = argument(f, i + 1);
+	return by_number(f, &g, row);
+}
+
+/* socketcall(2) of 32-bit x86: one number for all that sockets do, which has its own numbers since Linux 4.3; the arguments lie in memory. */
+HANDLER(on_socketcall)
+{
+	static const struct { int call, number, arguments; } judged[] = {
+		{ 2, SYS_bind, 3 }, { 3, SYS_connect, 3 }, { 11, SYS_sendto, 6 }, { 16, SYS_sendmsg, 3 }, { 20, SYS_sendmmsg, 4 },
+	};
+	const long *arguments = (const long *)f->arg[1];
+	for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+		const struct row *row = f->arg[0] == judged[i].call ? row_by_number(judged[i].number) : NULL;
+		struct frame g = { .row = BY_NUMBER, .stack = f->stack };
+		if (!row)
+			continue;
+		if (!readable(arguments, (size_t)judged[i].arguments * sizeof *arguments))
+			return PASS;
+		memcpy(g.arg, arguments, (size_t)judged[i].arguments * sizeof *arguments);
+		return by_number(f, &g, row);
+	}
+	return PASS;
 }
 
 /* fixed: the errno. */

@@ -27,22 +27,28 @@ static bool separator(char c)
 	return c == ':' || c == ' ';
 }
 
-static bool begins_with_us(const char *value, const char *own)
+/* Length of the name of a shim of ours that a list begins with; 0: something else. */
+static size_t our_length(const char *value, enum shim_class class)
 {
-	return text_starts(value, own) && (!value[strlen(own)] || separator(value[strlen(own)]));
+	const char *name = wire_shim_name(class);
+	size_t directory = strlen(shim.directory), n = directory + strlen(name);
+	return text_starts(value, shim.directory) && text_starts(value + directory, name) && (!value[n] || separator(value[n])) ? n : 0;
 }
 
-/* Our file first, then what else was there. */
-static int build_preload(struct text *t, const char *old, const char *own)
+/* The shim that the program can take first (a loader complains of one of another word size), then what else was there. */
+static int build_preload(struct text *t, const char *old, enum shim_class class)
 {
+	const char *name = wire_shim_name(class);
 	int error = text_set(t, preload_name, sizeof preload_name - 1);
 	if (error == 0)
-		error = text_add(t, own, strlen(own));
+		error = text_add(t, shim.directory, strlen(shim.directory));
+	if (error == 0)
+		error = text_add(t, name, strlen(name));
 	for (const char *s = old ? old : ""; *s && error == 0;) {
 		const char *end = s;
 		while (*end && !separator(*end))
 			end++;
-		if (end > s && !(begins_with_us(s, own) && (size_t)(end - s) == strlen(own))) {
+		if (end > s && !our_length(s, CLASS_64) && !our_length(s, CLASS_32)) {
 			error = text_add(t, ":", 1);
 			if (error == 0)
 				error = text_add(t, s, (size_t)(end - s));
@@ -85,16 +91,16 @@ size_t environment_room(char *const *from)
 	return n + 3;
 }
 
-int environment_build(struct environment *e, char *const *from, const char *program, char **room)
+int environment_build(struct environment *e, char *const *from, const char *program, enum shim_class class, char **room)
 {
-	const char *own = own_file(), *old = NULL;
+	const char *old = NULL;
 	size_t out = 0;
 
 	text_init(&e->preload);
 	e->number = WIRE_TICKETS;
 	e->size = room ? 0 : environment_room(from) * sizeof(char *);
 	e->entries = room ? room : sys_mmap(e->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!e->entries || !own)
+	if (!e->entries || !shim.directory[0])
 		return -ENOMEM;
 	for (size_t i = 0; from && from[i]; i++) {
 		if (text_starts(from[i], preload_name))
@@ -102,7 +108,7 @@ int environment_build(struct environment *e, char *const *from, const char *prog
 		else if (!text_starts(from[i], ticket_name) && !is_dropped(from[i]))
 			e->entries[out++] = from[i];
 	}
-	int error = build_preload(&e->preload, old, own);
+	int error = build_preload(&e->preload, old, class);
 	if (error < 0)
 		return error;
 	e->entries[out++] = e->preload.s;
@@ -127,21 +133,20 @@ void environment_release(struct environment *e, bool started)
 }
 
 /* The array and the text stay for the life of the process: whoever reads environ may hold on to them. */
-void environment_repair(void)
+void environment_repair(enum shim_class class)
 {
-	const char *own = own_file();
-	if (!&environ || !own)
+	if (!&environ)
 		return;
 	bool ours = false, clean = true;
 	for (char **s = environ; s && *s; s++) {
-		if (text_starts(*s, preload_name) && begins_with_us(*s + sizeof preload_name - 1, own))
+		if (text_starts(*s, preload_name) && our_length(*s + sizeof preload_name - 1, class))
 			ours = true;
 		clean &= !is_dropped(*s);
 	}
 	if (ours && clean)
 		return;
 	struct environment e;
-	if (environment_build(&e, environ, NULL, NULL) < 0) {
+	if (environment_build(&e, environ, NULL, class, NULL) < 0) {
 		environment_release(&e, true);
 		return;
 	}

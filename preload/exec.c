@@ -12,48 +12,56 @@ static char *const *own_environ(void)
 	return &environ ? environ : NULL;
 }
 
-/* 0, or a negative errno. fd: the program, open; name: as the caller said it. */
-static int judge_program(int fd, const char *name)
+/* answer: negative errno; 0; 1: may run, but uncovered. */
+struct judged { int answer; enum shim_class class; };
+
+static struct judged only(int answer)
+{
+	return (struct judged){ answer, SHIM_CLASS };
+}
+
+/* fd: the program, open; name: as the caller said it. */
+static struct judged judge_program(int fd, const char *name)
 {
 	TEXT(path);
 	const struct image *img = shim.image;
+	struct judged ret = only(0);
 	if (!img)
-		return -EACCES;
+		return only(-EACCES);
 	if ((img->flags & IMAGE_HAS_EXEC_RULES) && descriptor_name(fd, &path) == 1) {
 		struct judgement j = judge(ACCESS_EXEC, &path);
 		if (j.denied) {
 			report(WIRE_EXEC, j.rule, name, &path);
-			return -EACCES;
+			return only(-EACCES);
 		}
 	}
-	int reason = coverage(fd);
+	int reason = coverage(fd, (img->flags & IMAGE_SHIMS) >> IMAGE_SHIMS_AT, &ret.class);
 	if (!reason)
-		return 0;
+		return ret;
 	report_uncovered(reason, img->flags & IMAGE_STRICT, name);
-	return img->flags & IMAGE_STRICT ? -EACCES : 1;
+	return only(img->flags & IMAGE_STRICT ? -EACCES : 1);
 }
 
 /* Not to be looked at for want of a descriptor or of memory: refused where that matters, else it runs, and is reported. */
-static int unseen(const char *path, int error)
+static struct judged unseen(const char *path, int error)
 {
 	const uint32_t rules = IMAGE_STRICT | IMAGE_HAS_EXEC_RULES;
 	report_uncovered(UNCOVERED_UNREADABLE, shim.image->flags & rules, path);
-	return shim.image->flags & rules ? error : 1;
+	return only(shim.image->flags & rules ? error : 1);
 }
 
-/* 1: may run, but uncovered. */
-static int judge_path(int dirfd, const char *path)
+static struct judged judge_path(int dirfd, const char *path)
 {
 	long fd = sys_openat(dirfd, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd == -EACCES && raw6(SYS_faccessat, dirfd, (long)path, 1 /* X_OK */, 0, 0, 0) == 0) {
 		report_uncovered(UNCOVERED_UNREADABLE, shim.image && (shim.image->flags & IMAGE_STRICT), path);
-		return shim.image && (shim.image->flags & IMAGE_STRICT) ? -EACCES : 1;
+		return only(shim.image && (shim.image->flags & IMAGE_STRICT) ? -EACCES : 1);
 	}
 	if (fd < 0)
-		return fails_anyway((int)fd) || fd == -EISDIR ? 0 : unseen(path, (int)fd);
-	int r = judge_program((int)fd, path);
+		return fails_anyway((int)fd) || fd == -EISDIR ? only(0) : unseen(path, (int)fd);
+	struct judged ret = judge_program((int)fd, path);
 	sys_close((int)fd);
-	return r;
+	return ret;
 }
 
 /* execve refuses what is no regular file with EACCES, and execvp goes on then. */
@@ -92,28 +100,28 @@ static bool search(const char *file, struct text *found)
 	}
 }
 
-static int judge_search(const char *file, struct text *found)
+static struct judged judge_search(const char *file, struct text *found)
 {
-	return search(file, found) ? judge_path(AT_FDCWD, found->s) : 0;
+	return search(file, found) ? judge_path(AT_FDCWD, found->s) : only(0);
 }
 
 /* The call itself, with the repaired environment in the place of argument number `position`; comes back only when it failed. */
 static enum answer start(struct frame *f, const struct row *r, exec_function *other, char *const *from, int position, const char *program,
-			 int judged)
+			 struct judged judged)
 {
 	struct environment e;
-	if (judged < 0)
-		return fail(f, r, -judged);
+	if (judged.answer < 0)
+		return fail(f, r, -judged.answer);
 	if (!readable_list(from))
 		return fail(f, r, EFAULT);
 	/* on the stack where it fits: a mapping made in a vfork child would stay in its parent */
 	size_t room = environment_room(from);
-	int error = environment_build(&e, from, program, room <= STACK_ENTRIES ? __builtin_alloca(room * sizeof(char *)) : NULL);
+	int error = environment_build(&e, from, program, judged.class, room <= STACK_ENTRIES ? __builtin_alloca(room * sizeof(char *)) : NULL);
 	if (error < 0) {
 		environment_release(&e, true);
 		return fail(f, r, -error);
 	}
-	if (judged == 1 && e.number < WIRE_TICKETS && shim.page)
+	if (judged.answer == 1 && e.number < WIRE_TICKETS && shim.page)
 		__atomic_store_n(&shim.page->ticket[e.number].state, TICKET_UNCOVERED, __ATOMIC_RELEASE);
 	long result;
 	if (other) {
@@ -167,7 +175,7 @@ HANDLER(on_execvp)
 	const char *file = (const char *)f->arg[0];
 	if (no_name(file))
 		return PASS;
-	int judged = judge_search(file, &found);
+	struct judged judged = judge_search(file, &found);
 	const char *program = found.len ? found.s : file;
 	if (r->flags == NO)
 		return start(f, r, real_execvpe(), own_environ(), NO, program, judged);
@@ -182,7 +190,7 @@ HANDLER(on_execl)
 	const char *file = (const char *)f->arg[0];
 	if (no_name(file))
 		return PASS;
-#define LISTED(i) ((i) < 5 ? f->arg[(i) + 1] : f->stack[(i) - 5])
+#define LISTED(i) argument(f, (i) + 1)
 	while (LISTED(n))
 		n++;
 	char **argv = __builtin_alloca((n + 1) * sizeof *argv);
@@ -190,7 +198,7 @@ HANDLER(on_execl)
 		argv[i] = (char *)LISTED(i);
 	char *const *env = r->fixed == 2 ? (char *const *)LISTED(n + 1) : own_environ();
 #undef LISTED
-	int judged = r->fixed == 1 ? judge_search(file, &found) : judge_path(AT_FDCWD, file);
+	struct judged judged = r->fixed == 1 ? judge_search(file, &found) : judge_path(AT_FDCWD, file);
 	long saved = f->arg[1];
 	f->arg[1] = (long)argv;
 	enum answer a = start(f, r, r->fixed == 1 ? real_execvpe() : real_execve(), env, NO, found.len ? found.s : file, judged);
@@ -208,7 +216,7 @@ HANDLER(on_fexecve)
 		return PASS;
 	if (descriptor_name((int)fd, &name) < 0)
 		text_set(&name, path, strlen(path));
-	int judged = judge_program((int)fd, name.s);
+	struct judged judged = judge_program((int)fd, name.s);
 	sys_close((int)fd);
 	return start(f, r, NULL, (char *const *)f->arg[2], 2, name.s, judged);
 }
@@ -243,11 +251,11 @@ HANDLER(on_spawn)
 	if (no_name(file))
 		return PASS;
 	struct spawn_start s = { .directory = AT_FDCWD };
-	int judged = spawn_judge((const void *)f->arg[2], &s);
-	if (judged == 0 && r->fixed && !has_slash(file))
+	struct judged judged = only(spawn_judge((const void *)f->arg[2], &s));
+	if (judged.answer == 0 && r->fixed && !has_slash(file))
 		judged = judge_search(file, &found);
-	else if (judged == 0)
-		judged = s.unknown && file[0] != '/' ? -EACCES : judge_path(s.directory, file);
+	else if (judged.answer == 0)
+		judged = s.unknown && file[0] != '/' ? only(-EACCES) : judge_path(s.directory, file);
 	spawn_start_release(&s);
 	return start(f, r, NULL, (char *const *)f->arg[5], 5, found.len ? found.s : file, judged);
 }
@@ -257,9 +265,9 @@ HANDLER(on_shell)
 {
 	if (!f->arg[0])
 		return PASS;
-	int judged = judge_path(AT_FDCWD, "/bin/sh");
-	if (judged < 0)
-		return fail(f, r, -judged);
-	environment_repair();
+	struct judged judged = judge_path(AT_FDCWD, "/bin/sh");
+	if (judged.answer < 0)
+		return fail(f, r, -judged.answer);
+	environment_repair(judged.class);
 	return PASS;
 }

@@ -12,11 +12,11 @@ struct environment {
 	uint32_t number;       /* of the ticket; WIRE_TICKETS: none */
 };
 size_t environment_room(char *const *from); /* entries that the array needs */
-/* room: where to put the array (environment_room entries), or NULL: a mapping. program: NULL takes no ticket. */
-int environment_build(struct environment *e, char *const *from, const char *program, char **room);
+/* class: whose shim. room: where to put the array (environment_room entries), or NULL: a mapping. program: NULL takes no ticket. */
+int environment_build(struct environment *e, char *const *from, const char *program, enum shim_class class, char **room);
 void environment_release(struct environment *e, bool started);
 /* Puts the shim back into the process's own environment, for functions that take it from there (system, popen, wordexp). */
-void environment_repair(void);
+void environment_repair(enum shim_class class);
 
 /* spawn.c: where the program of a posix_spawn starts. unknown: in a directory that cannot be told before. */
 struct spawn_start { int directory; bool owned, unknown; };

@@ -9,7 +9,7 @@ static int dir_of(const struct frame *f, const struct row *r)
 	return r->dir == NO ? AT_FDCWD : (int)f->arg[r->dir];
 }
 
-/* flags: position of the AT_ flags; fixed: AT_SYMLINK_NOFOLLOW for the l-forms. */
+/* flags: position of the AT_ flags; mode: of a length; fixed: AT_SYMLINK_NOFOLLOW for the l-forms. */
 static int flags_of(const struct frame *f, const struct row *r)
 {
 	return r->flags == NO ? r->fixed : (int)f->arg[r->flags];
@@ -65,6 +65,13 @@ static enum answer refuse(struct frame *f, const struct row *r, const struct tar
 	return fail(f, r, EACCES);
 }
 
+/* The length of truncate. musl's own is of 64 bits on every machine. */
+static bool is_negative(const struct frame *f, const struct row *r)
+{
+	bool narrow = sizeof(long) == 4 && r->mode == 1 && f->row >= 0;
+	return f->arg[narrow && !on_glibc() ? 2 : r->mode] < 0;
+}
+
 HANDLER(on_object)
 {
 	const char *path = (const char *)f->arg[r->path];
@@ -75,7 +82,7 @@ HANDLER(on_object)
 		return PASS;
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
 		return fail(f, r, EINVAL);
-	if (r->action == WIRE_WRITE_DATA && f->arg[1] < 0) /* truncate */
+	if (r->mode != NO && is_negative(f, r))
 		return fail(f, r, EINVAL);
 	TARGET(t);
 	bool follow = !(flags & AT_SYMLINK_NOFOLLOW);

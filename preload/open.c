@@ -10,7 +10,7 @@
 #endif
 /* What openat2 takes; open ignores the rest, openat2 refuses it. */
 #define OPEN_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_DSYNC | O_ASYNC | O_DIRECT | \
-		    0100000 /* the kernel's O_LARGEFILE */ | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | O_TMPFILE)
+		    KERNEL_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_SYNC | O_TMPFILE)
 
 static bool is_tmpfile(int flags)
 {

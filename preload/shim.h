@@ -8,19 +8,26 @@
 #include "platform/policy/wire.h"
 #include "preload/sys.h"
 
-/* What a stub saved; the layout is the arch file's. */
+/* What a stub saved; the layout is the arch file's. For another argument after PASS there is change_argument(). */
 struct frame {
-	long arg[6];
-	long rax;
+	long arg[SHIM_REGISTERS];
+	long kept;
 	long row;
-	const long *stack; /* arguments beyond the sixth */
+	const long *stack; /* arguments beyond those */
 	long ret;          /* the answer, when the handler gives one */
 };
 
-/* What the real function gets in the place of an argument after PASS. */
+static inline long argument(const struct frame *f, size_t i)
+{
+	return i < SHIM_REGISTERS ? f->arg[i] : f->stack[i - SHIM_REGISTERS];
+}
+
+/* What the real function gets in the place of an argument after PASS; where it is on the stack, its place is the callee's to write. */
 static inline void change_argument(struct frame *f, int i, long value)
 {
 	f->arg[i] = value;
+	if (SHIM_ON_STACK)
+		((long *)(uintptr_t)f->stack)[i - SHIM_REGISTERS] = value;
 }
 
 /* PASS: jump to the real function with the saved registers. DONE: return frame->ret. */
@@ -64,6 +71,7 @@ enum real real_is(const char *name);    /* whose definition find_real() gives */
 bool defined_by_libc(const char *name, const void *at); /* libc, or a copy of it, has its own function of that name there */
 const char *own_file(void);             /* path that the loader has for this object */
 int *errno_location(void);
+bool on_glibc(void);                    /* in a program of glibc, else of musl */
 
 /* memory.c: the caller's pointers may be anything, and the kernel says EFAULT where following one would end the program. */
 bool readable(const void *p, size_t n);
@@ -160,4 +168,4 @@ HANDLER(on_shell);
 HANDLER(on_connect); HANDLER(on_sendto); HANDLER(on_sendmsg); HANDLER(on_sendmmsg); HANDLER(on_bind);
 HANDLER(on_chdir); HANDLER(on_refuse); HANDLER(on_refuse_namespace); HANDLER(on_unshare); HANDLER(on_trace); HANDLER(on_other_process);
 HANDLER(on_pidfd); HANDLER(on_socket); HANDLER(on_dlsym); HANDLER(on_dlopen); HANDLER(on_dlmopen); HANDLER(on_unmap); HANDLER(on_map);
-HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_pass);
+HANDLER(on_ioctl); HANDLER(on_fixed_file); HANDLER(on_net_only); HANDLER(on_syscall); HANDLER(on_socketcall); HANDLER(on_pass);

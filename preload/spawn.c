@@ -48,10 +48,7 @@ static struct action from_musl(const struct musl_action *m)
 /* Action number n, or false. */
 static bool action_at(const void *actions, int n, struct action *ret)
 {
-	static int glibc = -1;
-	if (glibc < 0)
-		glibc = find_real("gnu_get_libc_version") != NULL;
-	if (glibc) {
+	if (on_glibc()) {
 		const struct glibc_actions *a = actions;
 		if (n >= a->used)
 			return false;

@@ -208,3 +208,11 @@ int *errno_location(void)
 		location = find_real("__errno_location");
 	return location ? location() : &nowhere;
 }
+
+bool on_glibc(void)
+{
+	static int glibc = -1;
+	if (glibc < 0)
+		glibc = find_real("gnu_get_libc_version") != NULL;
+	return glibc;
+}

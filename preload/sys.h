@@ -8,11 +8,16 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__ILP32__)
 #include "preload/arch/x86_64.h"
+#elif defined(__i386__)
+#include "preload/arch/i386.h"
+#elif defined(__aarch64__) && defined(__LP64__)
+#include "preload/arch/aarch64.h"
 #else
-#error "no preload/arch file for this machine yet"
+#error "no preload/arch file for this machine yet: see docs/hacking.md"
 #endif
+#include "preload/arch/numbers.h"
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
@@ -29,7 +34,7 @@ struct open_how_v0 { uint64_t flags, mode, resolve; };
 
 static inline long sys_openat(int dirfd, const char *path, int flags, unsigned mode)
 {
-	return raw6(SYS_openat, dirfd, (long)path, flags, mode, 0, 0);
+	return raw6(SYS_openat, dirfd, (long)path, flags | ALWAYS_LARGEFILE, mode, 0, 0);
 }
 
 static inline long sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
@@ -55,7 +60,7 @@ static inline long sys_getpid(void)
 
 static inline void *sys_mmap(size_t size, int prot, int flags, int fd)
 {
-	long r = raw6(SYS_mmap, 0, (long)size, prot, flags, fd, 0);
+	long r = raw_mmap(size, prot, flags, fd);
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }
 

@@ -19,12 +19,40 @@
 #include "platform/mechanism/stage.h"
 #include "preload/coverage.h"
 
-extern const char shim_blob[], shim_blob_end[];
+extern const char shim_blob[], shim_blob_end[], shim32_blob[], shim32_blob_end[];
+
+/* The blob is of this program's own word size; the other one is for the 32-bit programs that a 64-bit kernel starts too. */
+static const struct shim_file { enum shim_class class; const char *from, *to; } shim_files[] = {
+	{ SHIM_CLASS, shim_blob, shim_blob_end },
+	{ CLASS_32, shim32_blob, shim32_blob_end },
+};
+
+static size_t shim_size(const struct shim_file *f)
+{
+	return (uintptr_t)f->to - (uintptr_t)f->from;
+}
+
+/* Bit per enum shim_class. */
+static unsigned shims_here(void)
+{
+	unsigned ret = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(shim_files); i++)
+		if (shim_size(&shim_files[i]))
+			ret |= 1u << shim_files[i].class;
+	return ret;
+}
+
+static int class_and_coverage(const char *path, enum shim_class *ret_class)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	*ret_class = SHIM_CLASS;
+	return fd >= 0 ? coverage(fd, shims_here(), ret_class) : errno == EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE;
+}
 
 int preload_coverage(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 ? coverage(fd) : errno == EACCES ? UNCOVERED_UNREADABLE : UNCOVERED_NONE;
+	enum shim_class unused;
+	return class_and_coverage(path, &unused);
 }
 
 const char *uncovered_reason_words(int reason)
@@ -60,8 +88,9 @@ static int write_events(struct launch *l, mode_t mode)
 	return 0;
 }
 
-static int write_image(struct launch *l, const struct image *img, size_t size, struct err *err)
+static int write_image(struct launch *l, struct image *img, size_t size, struct err *err)
 {
+	img->flags = (img->flags & ~(unsigned)IMAGE_SHIMS) | shims_here() << IMAGE_SHIMS_AT;
 	unlinkat(l->session.dirfd, WIRE_IMAGE, 0);
 	/* root's commands may run as others, who must be able to read the policy and to report */
 	int r = write_new_file_at(l->session.dirfd, WIRE_IMAGE, l->host->root ? 0644 : 0600, img, size);
@@ -72,7 +101,10 @@ static int write_files(struct launch *l, struct err *err)
 {
 	const bool root = l->host->root;
 	const struct session *s = &l->session;
-	int r = write_new_file_at(s->dirfd, WIRE_SHIM, root ? 0755 : 0700, shim_blob, (uintptr_t)shim_blob_end - (uintptr_t)shim_blob);
+	int r = 0;
+	for (const struct shim_file *f = shim_files; r == 0 && f < shim_files + ARRAY_SIZE(shim_files); f++)
+		if (shim_size(f))
+			r = write_new_file_at(s->dirfd, wire_shim_name(f->class), root ? 0755 : 0700, f->from, shim_size(f));
 	if (r == 0)
 		r = write_events(l, root ? 0666 : 0600);
 	return r < 0 ? err_set(err, r, "cannot write the shim into '%s': %s", s->dir, strerror(-r)) : 0;
@@ -161,10 +193,11 @@ static char *start_proof(struct launch *l, int i)
 	proof_program(l, i, argv);
 	if (access(argv[0], X_OK) < 0)
 		return strf("%s: %s", argv[0], strerror(errno));
-	int reason = preload_coverage(argv[0]);
+	enum shim_class class;
+	int reason = class_and_coverage(argv[0], &class);
 	if (reason)
 		return strf("%s is %s", argv[0], uncovered_reason_words(reason));
-	_cleanup_free_ char *preload = strf("LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
+	_cleanup_free_ char *preload = strf("LD_PRELOAD=%s/%s", l->session.dir, wire_shim_name(class));
 	char *envp[] = { preload, NULL };
 	l->session.page->hellos = l->session.page->violations = 0;
 	sigset_t all, mask;
@@ -247,7 +280,9 @@ void preload_end_proof(struct launch *l)
 		host_set(l->host, CAP_SHIM, false, "%s", why);
 		l->host->shim_failure = TAKE_PTR(why);
 	} else {
-		host_set(l->host, CAP_SHIM, true, "%s under the shim: write refused", argv[0]);
+		/* no 32-bit program can be counted on to be there for a proof: a loader that leaves the shim out is found by its silence */
+		host_set(l->host, CAP_SHIM, true, "%s under the shim: write refused%s", argv[0],
+			 shims_here() & 1u << CLASS_32 && SHIM_CLASS == CLASS_64 ? "; 32-bit programs have a shim of their own" : "");
 	}
 }
 
@@ -376,7 +411,9 @@ static int preload_prepare(struct launch *l, struct err *err)
 	if (l->policy->scrub_only || !l->session.page)
 		return 0;
 	struct str s = STR_INIT;
-	str_addf(&s, "LD_PRELOAD=%s/" WIRE_SHIM, l->session.dir);
+	enum shim_class class;
+	int reason = class_and_coverage(l->program, &class);
+	str_addf(&s, "LD_PRELOAD=%s/%s", l->session.dir, wire_shim_name(class));
 	if (strv_has(&l->policy->env_keep, "LD_PRELOAD"))
 		for (char *const *e = l->environ; *e; e++)
 			if (strncmp(*e, "LD_PRELOAD=", 11) == 0 && (*e)[11])
@@ -392,7 +429,6 @@ static int preload_prepare(struct launch *l, struct err *err)
 	/* ticket 0 is the command's own */
 	strv_add(&l->extra_env, WIRE_TICKET_VARIABLE "=0");
 	struct wire_page *page = l->session.page;
-	int reason = preload_coverage(l->program);
 	strlcpy(page->ticket[0].program, l->program, sizeof page->ticket[0].program);
 	page->ticket[0].state = reason ? TICKET_UNCOVERED : TICKET_TAKEN;
 	page->tickets = 1;

@@ -113,7 +113,7 @@ void session_freeze(struct session *s)
 /* What hurdle made itself goes first, by name: a tree can be walked only with descriptors to spare. */
 static void remove_own_files(const struct session *s)
 {
-	static const char *const own[] = { WIRE_SHIM, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY, WIRE_STAGE, WIRE_NOTHING };
+	static const char *const own[] = { WIRE_SHIM, WIRE_SHIM32, WIRE_IMAGE, WIRE_EVENTS, WIRE_CANARY, WIRE_STAGE, WIRE_NOTHING };
 	for (size_t i = 0; i < ARRAY_SIZE(own) && s->dirfd >= 0; i++)
 		unlinkat(s->dirfd, own[i], 0);
 	if (s->tmpdir)

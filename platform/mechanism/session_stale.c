@@ -14,7 +14,7 @@ enum { NAME_LENGTH = sizeof "hurdle-XXXXXX" - 1, INNER_LENGTH = 6 };
 
 static bool holds_shim(int dirfd)
 {
-	return faccessat(dirfd, WIRE_SHIM, F_OK, 0) == 0 && faccessat(dirfd, WIRE_EVENTS, F_OK, 0) == 0;
+	return faccessat(dirfd, wire_shim_name(SHIM_CLASS), F_OK, 0) == 0 && faccessat(dirfd, WIRE_EVENTS, F_OK, 0) == 0;
 }
 
 /*

@@ -75,6 +75,8 @@ enum image_flags {
 	IMAGE_PASS_UNCOVERED     = 1u << 8, /* another mechanism holds programs that the shim cannot enter */
 	IMAGE_HIDES              = 1u << 10, /* denied directories are hidden by the file tree itself, so the kernel's answer may be the policy's */
 	IMAGE_READ_UNFILTERED    = 1u << 9, /* some deny-read rule has no name to filter by */
+	/* from here a bit per enum shim_class (wire.h): its shim lies beside the image */
+	IMAGE_SHIMS_AT           = 10, IMAGE_SHIMS = 3u << IMAGE_SHIMS_AT,
 };
 
 enum node_flags {
@@ -129,7 +131,7 @@ enum { IMAGE_ALIASES = 16 };
 
 struct image {
 	uint32_t magic, version, size, flags;
-	int64_t  start_sec;    /* CLOCK_REALTIME at the start of the run, for birth times */
+	_Alignas(8) int64_t start_sec;   /* CLOCK_REALTIME at the start of the run, for birth times */
 	uint32_t start_nsec;
 	uint32_t supervisor;   /* pid, as the supervisor sees it */
 	uint32_t nodes, node_mask;       /* offset of the open-addressing table, mask + 1 places */
@@ -142,9 +144,14 @@ struct image {
 	uint32_t aliases, n_aliases;
 	uint32_t alias_initials;         /* bit c & 31: an alias begins with "/" and c */
 	uint32_t pattern_slots;          /* bit i: some pattern has slot i */
-	uint64_t bloom[4];               /* of the key hashes */
+	_Alignas(8) uint64_t bloom[4];   /* of the key hashes */
 	uint32_t read_filter, filter_mask; /* bits (64 to the word, mask + 1 of them) of the last names and keys of the deny-read rules */
 };
+
+/* A 64-bit supervisor writes for 32-bit shims as well, where a 64-bit integer needs no more than four bytes' alignment if not told. */
+_Static_assert(sizeof(struct image) == 136 && offsetof(struct image, bloom) == 96, "the same for every word size");
+_Static_assert(sizeof(struct image_node) == 24 + 4 * SLOT_COUNT && sizeof(struct image_pattern) == 20, "the same for every word size");
+_Static_assert(sizeof(struct image_rule) == 8 && sizeof(struct image_alias) == 12, "the same for every word size");
 
 /* True when the block is a whole image of this version: tables inside, their sizes powers of two. What the tables hold is not
  * read, since every program start asks this; the matcher never leaves the block whatever they hold. */

@@ -8,13 +8,22 @@
 
 /* Files in the session directory (0700, made anew, outside every write root; 0711 and 0644 for root, whose
  * commands may change to another user). The shim finds the directory by its own file name. */
-#define WIRE_SHIM   "shim.so"
+#define WIRE_SHIM   "shim.so"   /* for programs of 64-bit words, WIRE_SHIM32 for those of 32 */
+#define WIRE_SHIM32 "shim32.so"
 #define WIRE_IMAGE  "policy"
 #define WIRE_EVENTS "events"
 #define WIRE_CANARY "canary" /* what the proof before the start tries to create */
 #define WIRE_STAGE  "stage"  /* the program that starts the command inside other walls */
 #define WIRE_NOTHING "nothing" /* an empty file, put over what may not be read */
 #define WIRE_TMP    "tmp"    /* the private TMPDIR */
+
+/* The two kinds of programs that a machine's kernel starts; on a 32-bit machine there is one. */
+enum shim_class { CLASS_64, CLASS_32, SHIM_CLASSES };
+#define SHIM_CLASS (sizeof(long) == 8 ? CLASS_64 : CLASS_32) /* of the code that asks */
+static inline const char *wire_shim_name(enum shim_class class)
+{
+	return class == CLASS_64 ? WIRE_SHIM : WIRE_SHIM32;
+}
 
 /* Environment variable: "N", the number of the ticket that the exec of this program took. */
 #define WIRE_TICKET_VARIABLE "HURDLE_TICKET"
@@ -31,7 +40,7 @@ struct wire_violation {
 	uint32_t action;
 	uint32_t rule;    /* index in the image, or IMAGE_NONE: not under a write root */
 	int32_t  pid;
-	int64_t  time_ms; /* CLOCK_REALTIME */
+	_Alignas(8) int64_t time_ms; /* CLOCK_REALTIME */
 	char program[16]; /* comm of the thread, not always terminated */
 	char raw[208];    /* as the program said it; the tail where it is longer; not always terminated */
 	char path[272];   /* the object */
@@ -64,3 +73,8 @@ struct wire_page {
 	struct wire_uncovered uncovered_program[WIRE_UNCOVERED];
 };
 #define WIRE_MAGIC 0x65647268u
+
+/* Programs of every word size share the page. */
+_Static_assert(sizeof(struct wire_violation) == 520 && sizeof(struct wire_ticket) == 128 && sizeof(struct wire_uncovered) == 256, "one layout");
+_Static_assert(sizeof(struct wire_page) == 4904 + 520 * WIRE_VIOLATIONS + 128 * WIRE_TICKETS + 256 * WIRE_UNCOVERED, "one layout");
+

@@ -9,5 +9,10 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-#define SHIM_ELF_CLASS   ELFCLASS64
-#define SHIM_ELF_MACHINE EM_X86_64
+/* The two kinds of programs that this machine's kernel starts (elf.h), and how many arguments a stub finds in registers. */
+enum { SHIM_MACHINE_64 = 62 /* EM_X86_64 */, SHIM_MACHINE_32 = 3 /* EM_386 */, SHIM_REGISTERS = 6, SHIM_ON_STACK = 0 };
+/* O_LARGEFILE as the kernel knows it, and where it must be asked for. */
+enum { KERNEL_LARGEFILE = 0100000, ALWAYS_LARGEFILE = 0 };
+
+#define raw_mmap(size, prot, flags, fd) raw6(SYS_mmap, 0, (long)(size), prot, flags, fd, 0)
+#define raw_pread(fd, to, size, offset) raw6(SYS_pread64, fd, (long)(to), (long)(size), offset, 0, 0)

@@ -21,8 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	int free_before = dup(fd);
 	close(free_before);
-	int reason = coverage(fd), free_after = dup(fd);
-	if (reason < UNCOVERED_NONE || reason >= UNCOVERED_REASON_COUNT || free_after != free_before)
+	enum shim_class class;
+	int reason = coverage(fd, (1u << SHIM_CLASSES) - 1, &class), free_after = dup(fd);
+	if (class >= SHIM_CLASSES || reason < UNCOVERED_NONE || reason >= UNCOVERED_REASON_COUNT || free_after != free_before)
 		abort();
 	close(free_after);
 	close(fd);

@@ -67,39 +67,66 @@ inside_hurdle() {
 	inside_hurdle "$PROJECT/attempt"
 }
 
+@test "nor for a 32-bit program" {
+	require_tool attempt32
+	without_hurdle "$TOOLS/attempt32" 180
+	inside_hurdle "$TOOLS/attempt32"
+	assert_output_contains '<sandbox_violations>'
+}
+
+@test "nor for one with offsets and times of 64 bits" {
+	require_tool attempt32_wide
+	[[ $(nm -D "$TOOLS/attempt32_wide") == *__utimensat64* ]] || skip "this libc has no times of 64 bits"
+	without_hurdle "$TOOLS/attempt32_wide" 180
+	inside_hurdle "$TOOLS/attempt32_wide"
+}
+
 @test "the same roads inside a root are open" {
-	"$TOOLS/attempt" prepare "$PROJECT/target"
-	run_in "$PROJECT" -- hurdle run -q -- "$TOOLS/attempt" write "$PROJECT/target"
-	assert_status 0
-	local wrong
-	wrong=$(awk '$2 != "done" && $1 !~ /^deep_cwd/' <<<"$output")
-	[[ -z $wrong ]] || fail "refused in a root:" "$wrong"
-	assert_output_lacks '<sandbox_violations>'
+	local wrong program
+	for program in "$TOOLS/attempt" "$TOOLS/attempt32" "$TOOLS/attempt32_wide"; do
+		[[ -x $program ]] || continue
+		rm -rf in
+		mkdir in
+		"$program" prepare "$PROJECT/in/target"
+		run_in "$PROJECT/in" -- hurdle run -q -- "$program" write "$PROJECT/in/target"
+		assert_status 0
+		wrong=$(awk '$2 != "done" && $1 !~ /^deep_cwd/' <<<"$output")
+		[[ -z $wrong ]] || fail "refused in a root:" "$wrong" "by $program"
+		assert_output_lacks '<sandbox_violations>'
+	done
 }
 
 @test "errors in a root are the kernel's own" {
-	local both
-	mkdir plain in
-	"$TOOLS/attempt" place "$PROJECT/plain/t" && "$TOOLS/attempt" place "$PROJECT/in/t"
-	(cd plain && "$TOOLS/attempt" errno "$PROJECT/plain/t") >plain.got
-	(($(wc -l <plain.got) > 60))
-	run_in "$PROJECT/in" -- hurdle run -q -- "$TOOLS/attempt" errno "$PROJECT/in/t"
-	assert_status 0
-	both=$(diff -U0 plain.got <(echo "$output")) || fail "$both"
-	assert_tree_equal plain/t in/t
+	local both program
+	for program in "$TOOLS/attempt" "$TOOLS/attempt32" "$TOOLS/attempt32_wide"; do
+		[[ -x $program ]] || continue
+		rm -rf plain in
+		mkdir plain in
+		"$program" place "$PROJECT/plain/t" && "$program" place "$PROJECT/in/t"
+		(cd plain && "$program" errno "$PROJECT/plain/t") >plain.got
+		(($(wc -l <plain.got) > 60))
+		run_in "$PROJECT/in" -- hurdle run -q -- "$program" errno "$PROJECT/in/t"
+		assert_status 0
+		both=$(diff -U0 plain.got <(echo "$output")) || fail "$program" "$both"
+		assert_tree_equal plain/t in/t
+	done
 }
 
 @test "errors outside that come before permissions are the kernel's own" {
-	local both
-	mkdir plain in
-	"$TOOLS/attempt" place "$PROJECT/plain/t" && "$TOOLS/attempt" place "$OUTSIDE/t"
-	(cd plain && "$TOOLS/attempt" first "$PROJECT/plain/t") >plain.got
-	(($(wc -l <plain.got) > 50))
-	tree_of "$OUTSIDE/t" >before
-	run_in "$PROJECT/in" -- hurdle run -q -- "$TOOLS/attempt" first "$OUTSIDE/t"
-	assert_status 0
-	both=$(diff -U0 plain.got <(echo "$output")) || fail "$both"
-	assert_equal "$(tree_of "$OUTSIDE/t")" "$(<before)"
+	local both program
+	for program in "$TOOLS/attempt" "$TOOLS/attempt32" "$TOOLS/attempt32_wide"; do
+		[[ -x $program ]] || continue
+		rm -rf plain in "$OUTSIDE/t"
+		mkdir plain in
+		"$program" place "$PROJECT/plain/t" && "$program" place "$OUTSIDE/t"
+		(cd plain && "$program" first "$PROJECT/plain/t") >plain.got
+		(($(wc -l <plain.got) > 50))
+		tree_of "$OUTSIDE/t" >before
+		run_in "$PROJECT/in" -- hurdle run -q -- "$program" first "$OUTSIDE/t"
+		assert_status 0
+		both=$(diff -U0 plain.got <(echo "$output")) || fail "$program" "$both"
+		assert_equal "$(tree_of "$OUTSIDE/t")" "$(<before)"
+	done
 }
 
 @test "moving the ancestor of a ruled path is refused" {

@@ -5,15 +5,16 @@ load ../lib
 
 setup() {
 	require_tool nm readelf python3
-	SHIM=$HURDLE_BUILD/hurdle-shim.so
+	SHIMS=("$HURDLE_BUILD/hurdle-shim.so")
+	[[ ! -e $HURDLE_BUILD/hurdle-shim32.so ]] || SHIMS+=("$HURDLE_BUILD/hurdle-shim32.so")
 	cd "$ROOT" || return 1
 }
 
 # Every libc here, whatever its kind and word size; before glibc 2.34 some calls live in libraries of their own.
 libc_names() {
 	local file found=''
-	for file in /lib/*/libc.so.6 /usr/lib/*/libc.so.6 /lib64/libc.so.6 /lib/ld-musl-*.so.1 /usr/lib/*-linux-musl/libc.so \
-		/lib/*/lib{pthread,rt,dl,resolv}.so.? /lib64/lib{pthread,rt,dl,resolv}.so.?; do
+	for file in /lib/*/libc.so.6 /usr/lib/*/libc.so.6 /lib{32,64}/libc.so.6 /usr/*-linux-gnu/lib/libc.so.6 /lib/ld-musl-*.so.1 \
+		/usr/lib/*-linux-musl/libc.so /lib/*/lib{pthread,rt,dl,resolv}.so.? /lib{32,64}/lib{pthread,rt,dl,resolv}.so.?; do
 		[[ -r $file ]] || continue
 		nm -D --defined-only "$file" 2>/dev/null | awk '{ sub(/@.*/, "", $NF); print $NF }'
 		found=1
@@ -30,28 +31,32 @@ column() { awk -F '\t' -v n="$2" '!/^#/ { print $n }' "$1"; }
 }
 
 @test "the shim exports the table, and nothing else" {
-	run diff <(nm -D --defined-only "$SHIM" | awk '{ print $3 }' | sort) <(table_names | sort)
-	assert_output ''
+	for shim in "${SHIMS[@]}"; do
+		run diff <(nm -D --defined-only "$shim" | awk '{ print $3 }' | sort) <(table_names | sort)
+		assert_output ''
+	done
 }
 
 @test "the shim needs no library, no version, no thread storage, no symbol but three weak ones" {
-	run readelf -dW "$SHIM"
-	assert_status 0
-	assert_output_lacks '(NEEDED)'
-	assert_output_lacks '(VER'
-	assert_output_lacks '(TEXTREL)'
-	assert_output_contains '(HASH)'
-	assert_output_contains '(GNU_HASH)'
-	run readelf -lW "$SHIM"
-	assert_output_lacks ' TLS '
-	run readelf -rW "$SHIM"
-	assert_output_lacks IRELATIV
-	assert_output_lacks TPOFF
-	assert_output_lacks RELR
-	run sh -c 'awk "{ print \$1, \$2 }" | sort' < <(nm -D --undefined-only "$SHIM")
-	assert_output "w _dl_debug_addr
+	for shim in "${SHIMS[@]}"; do
+		run readelf -dW "$shim"
+		assert_status 0
+		assert_output_lacks '(NEEDED)'
+		assert_output_lacks '(VER'
+		assert_output_lacks '(TEXTREL)'
+		assert_output_contains '(HASH)'
+		assert_output_contains '(GNU_HASH)'
+		run readelf -lW "$shim"
+		assert_output_lacks ' TLS '
+		run readelf -rW "$shim"
+		assert_output_lacks IRELATIV
+		assert_output_lacks TPOFF
+		assert_output_lacks RELR
+		run sh -c 'awk "{ print \$1, \$2 }" | sort' < <(nm -D --undefined-only "$shim")
+		assert_output "w _dl_debug_addr
 w _r_debug
 w environ"
+	done
 }
 
 @test "every twin that a libc here exports of a name in the table is in it as well" {
@@ -94,7 +99,7 @@ PY
 # Handlers run on the stacks of others: vfork children, signal handlers, threads with 8 KiB (docs/hacking.md).
 @test "no frame of the shim is larger than 2 KiB" {
 	shopt -s globstar nullglob
-	local files=("$HURDLE_BUILD"/shim/**/*.su)
+	local files=("$HURDLE_BUILD"/shim{,32}/**/*.su)
 	((${#files[@]})) || skip "the compiler does not say how large its frames are"
 	run awk -F '\t' '$2 > 2048 { print $1, $2 }' "${files[@]}"
 	assert_output ''

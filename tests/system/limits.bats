@@ -30,6 +30,18 @@ report_of() { json_get "$OUTSIDE/report.json" "$1"; }
 	assert_output secret
 }
 
+@test "a 32-bit system call of a 64-bit program likewise" {
+	[[ $(uname -m) == x86_64 ]] || skip 'only x86-64 has them'
+	require_tool raw
+	own raw
+	./raw write32 "$PROJECT/probe" || skip 'this kernel has no 32-bit calls'
+	run_in "$PROJECT" -- hurdle run --report "$OUTSIDE/report.json" -- ./raw write32 "$OUTSIDE/hit"
+	assert_status 0
+	assert_file_content "$OUTSIDE/hit" hit
+	assert_stderr_lacks sandbox_violations
+	assert_equal "$(report_of '.uncovered | length')" 0
+}
+
 @test "a static program writes anywhere, but is reported by name, and refused with --strict" {
 	require_tool raw_static
 	own raw_static

@@ -73,30 +73,41 @@ options=()
 }
 
 @test "no road leads to a denied file or directory" {
-	local wrong
+	no_road_for "$TOOLS/attempt"
+}
+
+@test "nor for a 32-bit program" {
+	require_tool attempt32 attempt32_wide
+	no_road_for "$TOOLS/attempt32"
+	rm -rf "$OUTSIDE/secret" plain inside
+	no_road_for "$TOOLS/attempt32_wide"
+}
+
+no_road_for() { # PROGRAM
+	local wrong rule program=$1
 	secret=$OUTSIDE/secret
 	mkdir "$secret" plain
 	echo canary >"$secret/file"
 	chmod 666 "$secret/file"
 	python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.canary", b"1")' "$secret/file" || skip 'no extended attributes here'
-	(cd plain && "$TOOLS/attempt" read "$secret/file") >plain.got
-	(cd plain && "$TOOLS/attempt" list "$secret") >>plain.got
+	(cd plain && "$program" read "$secret/file") >plain.got
+	(cd plain && "$program" list "$secret") >>plain.got
 	grep -v ' done$' plain.got >plain.not || :
 	[[ ! -s plain.not ]] || grep -qx 'sys_xattrat ENOSYS' plain.not || fail "not there without hurdle:" "$(<plain.not)"
 	(($(wc -l <plain.got) > 30))
 	for rule in "$secret" "$secret/file" "$OUTSIDE"; do
 		rm -rf inside && mkdir inside
-		run_in "$PROJECT/inside" -- hurdle run -q --deny-read "$rule" -- "$TOOLS/attempt" read "$secret/file"
+		run_in "$PROJECT/inside" -- hurdle run -q --deny-read "$rule" -- "$program" read "$secret/file"
 		wrong=$(awk '$2 != "EACCES" && $0 != "sys_xattrat ENOSYS"' <<<"$output")
 		[[ -z $wrong && $status == 0 ]] || fail "not refused, with --deny-read $rule:" "$wrong" "$(seen_)"
 		[[ $rule != "$secret/file" ]] || continue
-		run_in "$PROJECT/inside" -- hurdle run -q --deny-read "$rule" -- "$TOOLS/attempt" list "$secret"
+		run_in "$PROJECT/inside" -- hurdle run -q --deny-read "$rule" -- "$program" list "$secret"
 		wrong=$(awk '$2 != "EACCES"' <<<"$output")
 		[[ -z $wrong && $status == 0 ]] || fail "not refused, with --deny-read $rule:" "$wrong" "$(seen_)"
 	done
 	# what a root contains, too
 	run_in "$PROJECT" -- hurdle run -q --allow-write "$OUTSIDE" --deny-read "$secret" -- sh -c 'rm -rf inside; mkdir inside; cd inside && "$0" read "$1"' \
-		"$TOOLS/attempt" "$secret/file"
+		"$program" "$secret/file"
 	wrong=$(awk '$2 != "EACCES" && $0 != "sys_xattrat ENOSYS"' <<<"$output")
 	[[ -z $wrong && $status == 0 ]] || fail "not refused in a root:" "$wrong" "$(seen_)"
 }

@@ -156,7 +156,7 @@ static int named_mknod(const char *name)
 {
 	dev_t device = 0;
 
-	return ((int (*)(int, const char *, mode_t, dev_t *))named(name))(0, at("new"), S_IFREG | 0600, &device);
+	return ((int (*)(int, const char *, mode_t, dev_t *))named(name))(sizeof(long) == 8 ? 0 : 1, at("new"), S_IFREG | 0600, &device);
 }
 
 static int named_rename(const char *from, const char *to)
@@ -169,7 +169,9 @@ static int named_tmpfile(int fd)
 	return fd < 0 || write(fd, "hit\n", 4) != 4 ? -1 : linkat(AT_FDCWD, fdpath(fd), AT_FDCWD, at("new"), AT_SYMLINK_FOLLOW);
 }
 
-static int bind_with(const char *path, bool by_number)
+enum way { BY_LIBC, BY_NUMBER, BY_SOCKETCALL };
+
+static int bind_with(const char *path, enum way way)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), dir;
@@ -177,11 +179,16 @@ static int bind_with(const char *path, bool by_number)
 	/* 108 bytes are soon used up */
 	dir = open(parent(path), O_RDONLY);
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", dir, base(path));
-	return by_number ? (int)syscall(SYS_bind, fd, &a, sizeof(a)) : bind(fd, (struct sockaddr *)&a, sizeof(a));
+	if (way == BY_SOCKETCALL) /* 102: only 32-bit x86 has it */
+		return (int)syscall(102, 2 /* SYS_BIND */, (long[]){ fd, (long)&a, sizeof(a) });
+	return way == BY_NUMBER ? (int)syscall(SYS_bind, fd, &a, sizeof(a)) : bind(fd, (struct sockaddr *)&a, sizeof(a));
 }
 
-static int bound(const char *path) { return bind_with(path, false); }
-static int bound_by_number(const char *path) { return bind_with(path, true); }
+static int bound(const char *path) { return bind_with(path, BY_LIBC); }
+static int bound_by_number(const char *path) { return bind_with(path, BY_NUMBER); }
+#ifdef __i386__
+static int bound_by_socketcall(const char *path) { return bind_with(path, BY_SOCKETCALL); }
+#endif
 
 /* Looked at while it leads to a file of ours, then led there. */
 static int swapped_link(void)

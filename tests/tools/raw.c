@@ -3,11 +3,13 @@
  * same without a loader.
  *   raw write FILE     creates it, and writes "hit" into it
  *   raw read FILE      prints its first line
+ *   raw write32 FILE   as write, by the call of 32-bit programs, where a 64-bit kernel has that too
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +34,24 @@ static long raw_openat(const char *path, long flags, long mode)
 #endif
 }
 
+/* Such a call takes addresses of 32 bits. */
+static long raw_open32(const char *path)
+{
+#if defined(__x86_64__)
+	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	long ret = 5; /* open */
+
+	if (low == MAP_FAILED || strlen(path) >= 4096)
+		return -ENOMEM;
+	memcpy(low, path, strlen(path) + 1);
+	__asm__ volatile("int $0x80" : "+a"(ret) : "b"(low), "c"((long)(O_WRONLY | O_CREAT)), "d"(0600L) : "memory");
+	return (int)ret;
+#else
+	(void)path;
+	return -ENOSYS;
+#endif
+}
+
 int main(int argc, char *argv[])
 {
 	char line[256];
@@ -40,6 +60,8 @@ int main(int argc, char *argv[])
 
 	if (argc == 3 && !strcmp(argv[1], "write"))
 		fd = raw_openat(argv[2], O_WRONLY | O_CREAT, 0600);
+	else if (argc == 3 && !strcmp(argv[1], "write32"))
+		fd = raw_open32(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "read"))
 		fd = raw_openat(argv[2], O_RDONLY, 0);
 	if (fd < 0) {

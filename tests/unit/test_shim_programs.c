@@ -11,12 +11,7 @@
 
 #include "preload/shim.h"
 
-/* The shim is a file of its own, and this program is none. */
-#define own_file test_own_file
-static const char *test_own_file(void)
-{
-	return "/s/shim.so";
-}
+enum { BOTH = 1 << CLASS_64 | 1 << CLASS_32 };
 #include "preload/environment.c"
 #include "preload/open.c"
 
@@ -35,7 +30,7 @@ static struct program sound(void)
 {
 	struct program p = {
 		.e = {
-			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN, .e_machine = SHIM_ELF_MACHINE,
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN, .e_machine = SHIM_MACHINE_64,
 			.e_phoff = offsetof(struct program, p), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 4, .e_ehsize = sizeof(Elf64_Ehdr),
 		},
 		.p[0] = { .p_type = PT_INTERP },
@@ -48,14 +43,21 @@ static struct program sound(void)
 	return p;
 }
 
-static int covers(const void *bytes, size_t n)
+static int covers_with(unsigned shims, const void *bytes, size_t n, enum shim_class *ret_class)
 {
 	int fd = memfd_create("program", MFD_CLOEXEC), reason;
 
 	cr_assert(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
-	reason = coverage(fd);
+	reason = coverage(fd, shims, ret_class);
 	close(fd);
 	return reason;
+}
+
+static int covers(const void *bytes, size_t n)
+{
+	enum shim_class unused;
+
+	return covers_with(BOTH, bytes, n, &unused);
 }
 
 #define CRAFT(change, want) \
@@ -93,6 +95,73 @@ Test(shim_programs, coverage_of_headers)
 	CRAFT(x.note.n.n_namesz = x.note.n.n_descsz = 0, UNCOVERED_NONE);
 	/* after a GNU note of 16 bytes */
 	CRAFT(x.note.n.n_descsz = 0; x.note.rest[0] = 0; x.note.rest[1] = 0, UNCOVERED_NONE);
+}
+
+struct narrow_program {
+	Elf32_Ehdr e;
+	Elf32_Phdr p[4];
+	struct { Elf32_Nhdr n; char name[8]; uint32_t rest[4]; } note;
+	Elf32_Dyn dyn[4];
+};
+
+static struct narrow_program sound_narrow(void)
+{
+	struct narrow_program p = {
+		.e = {
+			.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_DYN, .e_machine = SHIM_MACHINE_32,
+			.e_phoff = offsetof(struct narrow_program, p), .e_phentsize = sizeof(Elf32_Phdr), .e_phnum = 4, .e_ehsize = sizeof(Elf32_Ehdr),
+		},
+		.p[0] = { .p_type = PT_INTERP },
+		.p[1] = { .p_type = PT_LOAD },
+		.p[2] = { .p_type = PT_NOTE, .p_offset = offsetof(struct narrow_program, note), .p_filesz = sizeof(p.note) },
+		.p[3] = { .p_type = PT_DYNAMIC, .p_offset = offsetof(struct narrow_program, dyn), .p_filesz = sizeof(p.dyn) },
+		.note = { .n = { .n_namesz = 4, .n_descsz = 16, .n_type = 3 }, .name = "GNU" },
+		.dyn = { { .d_tag = DT_HASH }, { .d_tag = DT_NULL }, { .d_tag = DT_SONAME } },
+	};
+	return p;
+}
+
+#define CRAFT_NARROW(change, want) \
+	do { \
+		struct narrow_program x = sound_narrow(); \
+		change; \
+		cr_expect_eq(covers(&x, sizeof(x)), want, "%s is %d", #change, covers(&x, sizeof(x))); \
+	} while (0)
+
+Test(shim_programs, coverage_of_32_bit_headers)
+{
+	CRAFT_NARROW((void)x, UNCOVERED_NONE);
+	CRAFT_NARROW(x.p[0].p_type = PT_NULL, UNCOVERED_STATIC);
+	CRAFT_NARROW(x.p[0].p_type = PT_NULL; x.dyn[1].d_tag = DT_DEBUG, UNCOVERED_NONE);
+	CRAFT_NARROW(x.p[0].p_type = PT_NULL; x.dyn[1].d_tag = DT_DEBUG; x.p[3].p_filesz = 16, UNCOVERED_STATIC);
+	CRAFT_NARROW(x.p[0].p_type = PT_NULL; x.p[3].p_offset = x.p[3].p_filesz = UINT32_MAX, UNCOVERED_STATIC);
+	CRAFT_NARROW(x.e.e_phnum = 0, UNCOVERED_STATIC);
+	CRAFT_NARROW(x.e.e_phnum = 65535, UNCOVERED_UNKNOWN_FORMAT);
+	CRAFT_NARROW(x.e.e_phoff = UINT32_MAX, UNCOVERED_UNKNOWN_FORMAT);
+	CRAFT_NARROW(x.e.e_phentsize = sizeof(Elf64_Phdr), UNCOVERED_OTHER_CLASS);
+	CRAFT_NARROW(x.e.e_ident[EI_CLASS] = ELFCLASSNONE, UNCOVERED_OTHER_CLASS);
+	CRAFT_NARROW(x.e.e_machine = EM_MIPS, UNCOVERED_OTHER_CLASS);
+	CRAFT_NARROW(x.e.e_machine = SHIM_MACHINE_64, UNCOVERED_OTHER_CLASS); /* x32 */
+	CRAFT_NARROW(memcpy(x.note.name, "Go\0", 4), UNCOVERED_GO);
+	CRAFT_NARROW(memcpy(x.note.name, "Go\0", 4); x.p[2].p_offset = UINT32_MAX, UNCOVERED_NONE);
+}
+
+Test(shim_programs, coverage_by_the_shims_that_there_are)
+{
+	struct program wide = sound();
+	struct narrow_program narrow = sound_narrow();
+	enum shim_class class;
+
+	for (unsigned shims = 0; shims <= BOTH; shims++) {
+		cr_assert_eq(covers_with(shims, &wide, sizeof(wide), &class), shims & 1 << CLASS_64 ? UNCOVERED_NONE : UNCOVERED_OTHER_CLASS, "%u", shims);
+		cr_assert_eq(class, CLASS_64);
+		cr_assert_eq(covers_with(shims, &narrow, sizeof(narrow), &class), shims & 1 << CLASS_32 ? UNCOVERED_NONE : UNCOVERED_OTHER_CLASS, "%u", shims);
+		cr_assert_eq(class, CLASS_32);
+	}
+	/* what only a shell can read takes the shell's */
+	cr_assert_eq(covers_with(BOTH, "echo", 4, &class), UNCOVERED_NONE);
+	cr_assert_eq(covers_with(1u << SHIM_CLASS, "echo", 4, &class), UNCOVERED_NONE);
+	cr_assert_eq(class, SHIM_CLASS);
 }
 
 Test(shim_programs, coverage_of_what_is_cut_short)
@@ -145,6 +214,7 @@ Test(shim_programs, coverage_through_interpreters)
 {
 	struct scratch s;
 	struct program fixed = sound();
+	enum shim_class class;
 
 	scratch_begin(&s);
 	fixed.p[0].p_type = PT_NULL;
@@ -155,13 +225,13 @@ Test(shim_programs, coverage_through_interpreters)
 
 		make_file(&s, name, line);
 		_cleanup_close_ int fd = open(in(&s, name), O_RDONLY | O_CLOEXEC);
-		cr_assert_eq(coverage(fd), i <= 5 ? UNCOVERED_STATIC : UNCOVERED_UNKNOWN_FORMAT, "through %d scripts", i);
+		cr_assert_eq(coverage(fd, BOTH, &class), i <= 5 ? UNCOVERED_STATIC : UNCOVERED_UNKNOWN_FORMAT, "through %d scripts", i);
 	}
 	make_file(&s, "@/cwd/loop", in(&s, "#!@/cwd/loop\n"));
 	_cleanup_close_ int fd = open(in(&s, "@/cwd/loop"), O_RDONLY | O_CLOEXEC);
 	int free_before = dup(fd);
 	close(free_before);
-	cr_assert_eq(coverage(fd), UNCOVERED_UNKNOWN_FORMAT, "its own interpreter");
+	cr_assert_eq(coverage(fd, BOTH, &class), UNCOVERED_UNKNOWN_FORMAT, "its own interpreter");
 	_cleanup_close_ int free_after = dup(fd);
 	cr_assert_eq(free_after, free_before, "descriptors stay open");
 	scratch_end(&s);
@@ -193,7 +263,7 @@ static struct wire_page page;
 Test(shim_programs, environments)
 {
 	/* entries between commas; the program gets a ticket where want has one */
-	static const struct { const char *from, *program, *want; } rows[] = {
+	static const struct { const char *from, *program, *want; enum shim_class class; } rows[] = {
 		{ "", NULL, "LD_PRELOAD=/s/shim.so" },
 		{ "A=1,B=2", NULL, "A=1,B=2,LD_PRELOAD=/s/shim.so" },
 		{ "LD_PRELOAD=,A=1", NULL, "A=1,LD_PRELOAD=/s/shim.so" },
@@ -208,9 +278,14 @@ Test(shim_programs, environments)
 		{ "HURDLE_TICKET=5,A=1", NULL, "A=1,LD_PRELOAD=/s/shim.so" },
 		{ "HURDLE_TICKET=5,HURDLE_TICKET=6,A=1", "/bin/x", "A=1,LD_PRELOAD=/s/shim.so,HURDLE_TICKET=0" },
 		{ "A=1,LD_TRACE_LOADED_OBJECTS=1", "/bin/x", "A=1,LD_TRACE_LOADED_OBJECTS=1,LD_PRELOAD=/s/shim.so" },
+		{ "A=1", NULL, "A=1,LD_PRELOAD=/s/shim32.so", CLASS_32 },
+		{ "LD_PRELOAD=/s/shim.so:/x.so", NULL, "LD_PRELOAD=/s/shim32.so:/x.so", CLASS_32 },
+		{ "LD_PRELOAD=/s/shim32.so:/x.so:/s/shim.so", NULL, "LD_PRELOAD=/s/shim.so:/x.so" },
+		{ "LD_PRELOAD=/s/shim32.so2", NULL, "LD_PRELOAD=/s/shim32.so:/s/shim32.so2", CLASS_32 },
 	};
 
 	shim.page = &page;
+	strcpy(shim.directory, "/s/");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_free_ char *copy = xstrdup(rows[i].from);
 		_cleanup_(str_free) struct str got = STR_INIT;
@@ -223,7 +298,7 @@ Test(shim_programs, environments)
 		for (int mapped = 0; mapped < 2; mapped++) {
 			page.tickets = 0;
 			got.len = 0;
-			cr_assert_eq(environment_build(&e, from, rows[i].program, mapped ? NULL : room), 0);
+			cr_assert_eq(environment_build(&e, from, rows[i].program, rows[i].class, mapped ? NULL : room), 0);
 			for (char **s = e.entries; *s; s++)
 				str_addf(&got, "%s%s", got.len ? "," : "", *s);
 			cr_assert_str_eq(got.s, rows[i].want, "%s: %s", rows[i].from, got.s);
@@ -238,9 +313,10 @@ Test(shim_programs, environments_that_are_too_long)
 	_cleanup_free_ char *old = xcalloc(1, 20000);
 	struct environment e;
 
+	strcpy(shim.directory, "/s/");
 	memset(old, 'x', 19999);
 	memcpy(old, "LD_PRELOAD=", 11);
-	int error = environment_build(&e, (char *const[]){ old, NULL }, NULL, NULL);
+	int error = environment_build(&e, (char *const[]){ old, NULL }, NULL, CLASS_64, NULL);
 	cr_assert(error == 0 || error == -ENAMETOOLONG, "%d", error);
 	environment_release(&e, false);
 }
@@ -250,11 +326,12 @@ Test(shim_programs, tickets)
 	struct environment e;
 	char *none[] = { NULL }, long_name[400];
 
+	strcpy(shim.directory, "/s/");
 	memset(long_name, 'n', sizeof(long_name));
 	memcpy(long_name + sizeof(long_name) - 5, "/end", 5);
 	shim.page = &page;
 	page.tickets = WIRE_TICKETS - 1;
-	cr_assert_eq(environment_build(&e, none, long_name, NULL), 0);
+	cr_assert_eq(environment_build(&e, none, long_name, CLASS_64, NULL), 0);
 	struct wire_ticket *t = &page.ticket[WIRE_TICKETS - 1];
 	cr_assert(e.number == WIRE_TICKETS - 1 && t->state == TICKET_TAKEN && t->pid == getpid());
 	cr_assert(memchr(t->program, '\0', sizeof(t->program)) && strlen(t->program) == sizeof(t->program) - 1 && strstr(t->program, "/end"), "its tail");
@@ -264,12 +341,12 @@ Test(shim_programs, tickets)
 	t->state = TICKET_TAKEN;
 	page.tickets = 2 * WIRE_TICKETS - 1;
 	page.lost = 0;
-	cr_assert_eq(environment_build(&e, none, "/p", NULL), 0);
+	cr_assert_eq(environment_build(&e, none, "/p", CLASS_64, NULL), 0);
 	cr_assert(page.lost == 1 && !strcmp(t->program, "/p"));
 	environment_release(&e, true);
 	cr_assert_eq(t->state, TICKET_TAKEN, "its answer is the new program's");
 	shim.page = NULL;
-	cr_assert_eq(environment_build(&e, none, "/p", NULL), 0);
+	cr_assert_eq(environment_build(&e, none, "/p", CLASS_64, NULL), 0);
 	cr_assert_eq(e.number, WIRE_TICKETS, "no page, no ticket");
 	environment_release(&e, false);
 }
