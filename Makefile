@@ -193,7 +193,7 @@ $(B)/tests/proxy/serve: $(B)/tests/proxy/serve.o $(B)/libsupervisor.a $(B)/libhu
 	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs)
 
 test-unit-programs: $(unit_bin)
-test-tools: $(tool_bin) $(B)/tests/proxy/serve
+test-tools: $(tool_bin) $(tool32_bin) $(B)/tests/proxy/serve
 check: all test-unit-programs test-tools ## run every test (K=pattern: only those)
 	$(Q)$(run_tests) all
 check-unit: test-unit-programs $(B)/tests/tools/reap ## unit tests only
