@@ -197,6 +197,25 @@ static bool is_set(const struct launch *l, const char *variable)
 	return false;
 }
 
+static bool covers(const struct rule *r, const char *path)
+{
+	if (!r->pattern)
+		return path_under(path, r->path) || (r->written && path_under(path, r->written));
+	for (size_t n = 1; n <= strlen(path); n++)
+		if ((path[n] == '/' || !path[n]) && glob_match(r->path, strlen(r->path), path, n, r->icase))
+			return true;
+	return false;
+}
+
+/* The name may be a link, to a key for instance: what another rule hides is not copied, whatever it is called here. */
+static bool leads_elsewhere(const struct policy *p, const char *path, const char *real)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].kind == RULE_DENY_READ && covers(&p->rules[i], real) && !covers(&p->rules[i], path))
+			return true;
+	return false;
+}
+
 /* NULL: the file needs no copy, or cannot have one. */
 static char *copy_of(const struct launch *l, const char *path, enum form form)
 {
@@ -208,7 +227,7 @@ static char *copy_of(const struct launch *l, const char *path, enum form form)
 	if (path_resolve(path, &real) < 0)
 		return NULL;
 	policy_decide(l->image, ACCESS_READ, real, strlen(real), &v);
-	if (v.outcome != OUTCOME_DENY || read_regular_file(real, SIZE_LIMIT, &text, &len) < 0)
+	if (v.outcome != OUTCOME_DENY || leads_elsewhere(l->policy, path, real) || read_regular_file(real, SIZE_LIMIT, &text, &len) < 0)
 		return NULL;
 	out = form == OBJECT ? masked_object(text, len) : strlen(text) == len ? masked_lines(text) : NULL;
 	explicit_bzero(text, len);

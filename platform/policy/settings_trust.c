@@ -56,7 +56,8 @@ bool settings_may(struct reader *r, const struct settings_key *key, const struct
 
 bool settings_may_choose(struct reader *r, const struct json_step *at, const json_t *value, int now, int wanted)
 {
-	return !r->tighten_only || wanted <= now || refuse(r, at, value);
+	/* what is so already is not decided by a file that could not say otherwise, or it would keep a later file of its layer from it */
+	return !r->tighten_only || wanted < now || (wanted > now && refuse(r, at, value));
 }
 
 bool settings_trusted(const struct policy *p, const char *name, const char *text, size_t len)

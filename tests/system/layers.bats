@@ -50,6 +50,19 @@ inside() { run_in "$PROJECT" -- hurdle run -q "$@"; }
 	done
 }
 
+# Variables that a project's file drops do not take the fence with them.
+@test "a project cannot drop what holds it" {
+	echo '{"env": {"drop": ["*", "LD_*", "HURDLE*", "TMPDIR"]}, "credentials": {"envVars": [{"name": "LD_PRELOAD", "mode": "deny"}]}}' >.hurdle.json
+	local backend
+	for backend in auto preload; do
+		inside --backend "$backend" -- sh -c "echo x >$OUTSIDE/x; echo x >in; echo \"\$TMPDIR\""
+		assert_stderr_contains 'Permission denied'
+		assert_file_absent "$OUTSIDE/x"
+		assert_file_present in
+		[[ $output == /* ]] || fail 'no TMPDIR'
+	done
+}
+
 @test "trust is for this content in this place, and shows what it opens" {
 	echo '{"filesystem": {"allowWrite": [".", "~"]}, "env": {"keep": ["MY_SECRET_TOKEN"]}}' >.hurdle.json
 	run_in "$PROJECT" -- hurdle trust .hurdle.json

@@ -50,6 +50,25 @@ inside() { run_in "$PROJECT" -- hurdle run -q "$@"; }
 	assert_output 'none none'
 }
 
+@test "a link to another secret is not copied, a link to a file of settings is" {
+	mkdir -p "$HOME/.ssh" "$HOME/dotfiles"
+	printf 'AAAAB3NzaC1yc2EAAA\nharmless=1\n' >"$HOME/.ssh/id_rsa"
+	ln -sf "$HOME/.ssh/id_rsa" "$HOME/.npmrc"
+	mv "$HOME/.docker/config.json" "$HOME/dotfiles/docker" && ln -s "$HOME/dotfiles/docker" "$HOME/.docker/config.json"
+	inside -- sh -c 'echo "${NPM_CONFIG_USERCONFIG-none}"; cat "$DOCKER_CONFIG/config.json"'
+	assert_output_contains none
+	assert_output_contains '"currentContext": "here"'
+	if as_root; then
+		ln -sf /etc/shadow "$HOME/.npmrc"
+		inside -- sh -c 'echo "${NPM_CONFIG_USERCONFIG-none}"'
+		assert_output none
+	fi
+	# hidden together with all of the home directory
+	rm "$HOME/.npmrc" && echo save-exact=true >"$HOME/.npmrc"
+	inside --deny-read "$HOME" -- sh -c 'cat "$NPM_CONFIG_USERCONFIG"'
+	assert_output 'save-exact=true'
+}
+
 # What the command does with its copies concerns nobody else, and nothing of them stays.
 @test "copies are the run's own, and go with it" {
 	inside -- sh -c 'test "$(stat -c %a "$NPM_CONFIG_USERCONFIG")" = 600 && echo x >>"$NPM_CONFIG_USERCONFIG" && dirname "$TMPDIR"'

@@ -187,6 +187,21 @@ Test(layers, trusted_until_it_changes)
 	scratch_end(&s);
 }
 
+/* An untrusted file of the same layer, read first, cannot keep a trusted one from its say. */
+Test(layers, untrusted_decides_nothing)
+{
+	struct scratch s;
+
+	scratch_begin(&s);
+	make_places(&s);
+	make_file(&s, "@/cwd/.claude/settings.json", "{\"sandbox\":{\"network\":{\"mode\":\"filter\"},\"caches\":\"private\",\"profile\":\"default\"}}");
+	make_file(&s, "@/cwd/.hurdle.json", "{\"network\":{\"mode\":\"off\"},\"caches\":\"none\",\"profile\":\"strict\"}");
+	trust(&s, ".hurdle.json");
+	cr_assert_eq(read_layers(&s, NULL, false), 0);
+	cr_assert(s.p->net == NET_OFF && s.p->caches == CACHES_NONE && s.p->profile_strict);
+	scratch_end(&s);
+}
+
 /* The same content elsewhere means other paths. */
 Test(layers, trust_is_of_a_place)
 {

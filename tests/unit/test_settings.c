@@ -187,7 +187,7 @@ Test(settings, layers)
 	read_text(&s, LAYER_FLAGS, "{\"caches\":\"none\",\"enabled\":true,\"backend\":\"auto\",\"filesystem\":{\"denyRead\":[\"/b\",\"/a\"]}}");
 	cr_assert(s.p->caches == CACHES_NONE && !s.p->scrub_only && s.p->backends.n == 0 && s.p->warnings.n == 0);
 	read_text(&s, LAYER_PROJECT, "{\"caches\":\"none\",\"enabled\":true}");
-	cr_assert(s.p->caches == CACHES_NONE && !s.p->scrub_only && warned(s.p, "caches: already decided"));
+	cr_assert(s.p->caches == CACHES_NONE && !s.p->scrub_only);
 	cr_assert_eq(s.p->n_rules, 3, "the same path, asked for by a higher layer, is a rule of its own");
 	read_text(&s, LAYER_MANAGED, "{\"profile\":\"scrub\",\"failIfUnavailable\":true}");
 	cr_assert(s.p->scrub_only && s.p->n_required == 2);
