@@ -147,7 +147,7 @@ size_t str_utf8(const char *text, uint32_t *ret_code)
 
 /* Can this character move the cursor, end a line or reorder what stands beside it? C0, DEL, C1, the line and paragraph
  * separators, the bidirectional controls (UAX #9) and the byte order mark. */
-static bool drives_terminal(uint32_t c)
+bool str_drives_terminal(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200e && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
@@ -179,7 +179,7 @@ static void add_visible(struct str *b, const char *text, bool double_backslash)
 		uint32_t code = 0;
 		size_t n = str_utf8((const char *)s, &code);
 
-		if (n && !drives_terminal(code)) {
+		if (n && !str_drives_terminal(code)) {
 			if (double_backslash && *s == '\\')
 				str_add(b, "\\");
 			str_addn(b, (const char *)s, n);

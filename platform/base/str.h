@@ -31,6 +31,7 @@ void str_add_visible(struct str *b, const char *s);
 
 /* Bytes of the well-formed UTF-8 sequence at s, and its code point; 0 when there is none. */
 size_t str_utf8(const char *s, uint32_t *ret_code);
+bool str_drives_terminal(uint32_t code); /* moves the cursor, ends a line, or reorders what stands beside it */
 
 /* The entry of names (n of them) that s was probably meant to be, or NULL: at most one edit per three characters. */
 const char *str_nearest(const char *s, const char *const *names, size_t n);
