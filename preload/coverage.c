@@ -140,11 +140,11 @@ static char *interpreter_of(char *line, size_t len)
 /* Set-id and file capabilities make the loader ignore LD_PRELOAD; with no_new_privs set-id is ignored itself. */
 static __attribute__((noinline)) int privilege_coverage(int fd)
 {
-	struct statx st;
+	struct look st;
 	char value[64];
 	bool no_new_privs = raw6(SYS_prctl, 39 /* PR_GET_NO_NEW_PRIVS */, 0, 0, 0, 0, 0) == 1;
-	if (raw6(SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_MODE, (long)&st, 0) == 0 && !no_new_privs &&
-	    ((st.stx_mode & 04000) || (st.stx_mode & 02010) == 02010))
+	if (sys_look(fd, "", 0, &st) == 0 && !no_new_privs &&
+	    ((st.mode & 04000) || (st.mode & 02010) == 02010))
 		return UNCOVERED_SET_ID;
 	if (raw6(SYS_fgetxattr, fd, (long)"security.capability", (long)value, sizeof value, 0, 0) > 0 &&
 	    raw6(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)

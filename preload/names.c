@@ -23,24 +23,13 @@ static bool ends_in_slash(const struct place *p)
 /* The type of what the name itself stands for: the kernel looks at that first, and minds a slash after it later. Negative errno. */
 static long entry_type(const struct place *p, unsigned *ret_type)
 {
-	struct statx st = { 0 };
+	struct look st = { 0 };
 	const char *base = p->base;
 	if (ends_in_slash(p))
 		for (base = p->name.s + p->name.len; base > p->name.s && base[-1] != '/';)
 			base--;
-	long r = raw6(SYS_statx, p->anchor, (long)base, AT_SYMLINK_NOFOLLOW, STATX_TYPE, (long)&st, 0);
-	if (r == -ENOSYS) { /* WSL1: ask by opening */
-		r = sys_openat(p->anchor, base, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
-		if (r < 0)
-			return r;
-		sys_close((int)r);
-		r = sys_openat(p->anchor, base, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC, 0);
-		*ret_type = r < 0 ? 0100000 : 0040000;
-		if (r >= 0)
-			sys_close((int)r);
-		return 0;
-	}
-	*ret_type = st.stx_mode & 0170000;
+	long r = sys_look(p->anchor, base, AT_SYMLINK_NOFOLLOW, &st);
+	*ret_type = st.mode & 0170000;
 	return r;
 }
 

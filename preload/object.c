@@ -55,9 +55,9 @@ static int held_path(struct target *t, bool follow, struct text *path)
 /* EACCES, after what the kernel says of truncate before it comes to permissions. */
 static enum answer refuse(struct frame *f, const struct row *r, const struct target *t, struct judgement j, const char *path)
 {
-	struct statx st = { 0 };
-	if (r->action == WIRE_WRITE_DATA && raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0) == 0) {
-		unsigned type = st.stx_mode & 0170000;
+	struct look st = { 0 };
+	if (r->action == WIRE_WRITE_DATA && sys_look(t->object, "", 0, &st) == 0) {
+		unsigned type = st.mode & 0170000;
 		if (type != 0100000)
 			return fail(f, r, type == 0040000 ? EISDIR : EINVAL);
 	}

@@ -112,11 +112,11 @@ static long tell_hidden(int dirfd, const char *path, long error)
 /* What the kernel would have said before it came to permissions; then EACCES, reported unless the kernel would refuse as well. */
 static long refuse_open(struct target *t, int flags, struct judgement j, const char *raw)
 {
-	struct statx st = { 0 };
+	struct look st = { 0 };
 	if (t->object >= 0)
-		raw6(SYS_statx, t->object, (long)"", AT_EMPTY_PATH, STATX_TYPE, (long)&st, 0);
-	bool directory = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0040000;
-	bool link = (st.stx_mask & STATX_TYPE) && (st.stx_mode & 0170000) == 0120000;
+		sys_look(t->object, "", 0, &st);
+	bool directory = (st.mode & 0170000) == 0040000;
+	bool link = (st.mode & 0170000) == 0120000;
 	if (!t->exists && !(flags & O_CREAT))
 		return tell_hidden(AT_FDCWD, t->place.name.s, -ENOENT);
 	if (t->exists && (flags & O_CREAT) && (flags & O_EXCL))

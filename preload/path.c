@@ -76,8 +76,8 @@ static bool ends_deleted(const struct text *t)
 
 static bool no_links_left(int fd)
 {
-	struct statx st;
-	return raw6(SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_NLINK, (long)&st, 0) == 0 && st.stx_nlink == 0;
+	struct look st;
+	return sys_look(fd, "", 0, &st) == 0 && st.links == 0;
 }
 
 int descriptor_name(int fd, struct text *t)
