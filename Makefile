@@ -189,7 +189,7 @@ $(B)/tests/tools/answers: $(B)/tests/tools/answers.o $(B)/libsupervisor.a $(B)/l
 $(filter-out $(B)/tests/tools/answers,$(tool_bin)): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $< $(if $(filter %_static,$@),-static) -pthread -ldl
+	$(Q)$(CC) $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $< $(if $(filter %_static,$@),-static) -pthread -ldl $(if $(filter %/host_as,$@),-lseccomp)
 
 # The proxy alone, with a resolver and limits that the real program takes from nobody.
 $(B)/tests/proxy/serve: $(B)/tests/proxy/serve.o $(B)/libsupervisor.a $(B)/libhurdle.a
@@ -206,6 +206,8 @@ check-system: all test-tools ## the real binaries only
 	$(Q)$(run_tests) system
 check-programs: all test-tools ## real software under hurdle only (slow)
 	$(Q)$(run_tests) programs
+check-hosts: all test-tools ## simulated hosts, and the system tests on each of them (long)
+	$(Q)$(run_tests) hosts
 check-decide: test-unit-programs ## the shell lexer against bash over a hundred thousand generated texts (slow)
 	$(Q)HURDLE_TEXTS=100000 timeout 7200 $(B)/tests/unit/test_decide_bash --timeout 7000
 check-asan: ## unit tests under AddressSanitizer and UBSan
@@ -254,6 +256,6 @@ clean: ## remove the build folder
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-decide check-asan \
+.PHONY: all static asan clean help FORCE test-unit-programs test-tools check check-unit check-system check-programs check-hosts check-decide check-asan \
         stack-usage fuzz fuzz-programs mutants lint bench install uninstall
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

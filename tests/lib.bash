@@ -23,6 +23,14 @@ case $HURDLE_BUILD in /*) ;; *) HURDLE_BUILD=$ROOT/$HURDLE_BUILD ;; esac
 HURDLE_ITSELF=$HURDLE_BUILD/hurdle
 SCRUB_RUN=$HURDLE_BUILD/scrub-run
 TOOLS=$HURDLE_BUILD/tests/tools
+# HURDLE_HOST: hurdle lives on that simulated host (tests/hosts/hosts.tsv); what a test does around it does not.
+if [[ -n ${HURDLE_HOST-} ]]; then
+	# shellcheck disable=SC2016 # for the inner shell
+	printf '#!/bin/sh\nexec %q %q %q %q "$@"\n' "$TOOLS/host_as" "$ROOT/tests/hosts/hosts.tsv" "$HURDLE_HOST" "$HURDLE_ITSELF" >"$BATS_RUN_TMPDIR/as-host.$BASHPID"
+	chmod 755 "$BATS_RUN_TMPDIR/as-host.$BASHPID"
+	HURDLE_ITSELF=$BATS_RUN_TMPDIR/as-host
+	mv -f "$HURDLE_ITSELF.$BASHPID" "$HURDLE_ITSELF"
+fi
 export ROOT HURDLE HURDLE_ITSELF HURDLE_BUILD SCRUB_RUN TOOLS
 
 # with_backend NAMES: from here on HURDLE, and with it `hurdle`, is given --backend=NAMES. A file whose tests are about one fence
@@ -83,6 +91,11 @@ require_feature() {
 			reason=$("$TOOLS/feature" "$name" 2>&1) || skip_or_fail "${name%%=*}" "${reason:-$name: no answer}" || return 1
 		fi
 	done
+}
+
+# Without birth times a protected name is held only at the top of the project, in HOME and in the repositories found at the start.
+require_birth_time() {
+	hurdle status --verbose 2>/dev/null | grep -q $'^birth_time\tyes\t' || skip_or_fail birth_time 'no birth times here'
 }
 
 # ---- a place to work in ----

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -136,10 +138,25 @@ void try_pidfd_getfd(struct host *h, struct answer *a)
 
 /* ---- asking ---- */
 
+static sigjmp_buf no_such_call;
+
+static void on_sigsys(int signal)
+{
+	(void)signal;
+	siglongjmp(no_such_call, 1);
+}
+
+/* On Android a filter answers new calls with SIGSYS. */
 static void try_here(struct host *h, enum capability c)
 {
 	struct answer a = { .capability = c };
-	capability_infos[c].try(h, &a);
+	struct sigaction before, action = { .sa_handler = on_sigsys };
+	sigaction(SIGSYS, &action, &before);
+	if (sigsetjmp(no_such_call, 1) == 0)
+		capability_infos[c].try(h, &a);
+	else
+		answer_no(&a, ENOSYS, "trying it is answered with SIGSYS");
+	sigaction(SIGSYS, &before, NULL);
 	answer_keep(h, &a);
 }
 

@@ -24,6 +24,11 @@ without_hurdle() {
 	[[ -z $unchanged ]] || fail "said to be done, but nothing changed: $unchanged"
 }
 
+# On a simulated host that has fewer system calls: without those that are not there.
+missing_calls() {
+	if [[ -n ${HURDLE_HOST-} ]]; then grep -v '^sys_.* ENOSYS$' || :; else cat; fi
+}
+
 # inside_hurdle PROGRAM [OPTION...]: every row of ./open is refused, and nothing of any row changed
 inside_hurdle() {
 	local program=$1 wrong
@@ -36,7 +41,7 @@ inside_hurdle() {
 	"$program" show "$OUTSIDE/in" >after
 	diff -U0 before after >changed || fail "changed from inside:" "$(<changed)" || return 1
 	# Where no name is short enough for the kernel to tell, it is too long.
-	wrong=$(awk '$2 != "EACCES" && !($1 ~ /^deep_cwd/ && $2 == "ENAMETOOLONG")' <<<"$output" | sort)
+	wrong=$(awk '$2 != "EACCES" && !($1 ~ /^deep_cwd/ && $2 == "ENAMETOOLONG")' <<<"$output" | missing_calls | sort)
 	wrong=$(join open <(echo "$wrong"))
 	[[ -z $wrong ]] || fail "not refused with EACCES:" "$wrong"
 }
@@ -90,7 +95,7 @@ inside_hurdle() {
 		"$program" prepare "$PROJECT/in/target"
 		run_in "$PROJECT/in" -- hurdle run -q -- "$program" write "$PROJECT/in/target"
 		assert_status 0
-		wrong=$(awk '$2 != "done" && $1 !~ /^deep_cwd/' <<<"$output")
+		wrong=$(awk '$2 != "done" && $1 !~ /^deep_cwd/' <<<"$output" | missing_calls)
 		[[ -z $wrong ]] || fail "refused in a root:" "$wrong" "by $program"
 		assert_output_lacks '<sandbox_violations>'
 	done

@@ -46,6 +46,7 @@ except OSError as e:
 }
 
 @test "an old repository does not lose its protection in node_modules" {
+	require_birth_time
 	require_tool git
 	git init -q sub && mkdir node_modules
 	fenced sh -c 'mv sub node_modules/sub; echo evil >node_modules/sub/.git/hooks/pre-commit; mv node_modules/sub sub; true'

@@ -76,6 +76,7 @@ allowed() {
 }
 
 @test "protected names in old directories, existing or not, in any case and by any road" {
+	require_birth_time
 	mkdir -p a/b .vscode real
 	echo old >.bashrc && echo old >.vscode/tasks.json && echo one >file
 	for name in .gitconfig .gitmodules .bashrc .bash_profile .bash_login .profile .zshrc .zprofile .zshenv .zlogin .ripgreprc .mcp.json .hurdle.json .BashRC .MCP.json; do
@@ -103,6 +104,7 @@ allowed() {
 }
 
 @test "in directories that the run makes they are ordinary names" {
+	require_birth_time
 	repository .
 	mkdir -p old "$OUTSIDE/pkg/.vscode" && echo x >"$OUTSIDE/pkg/.vscode/tasks.json" && echo x >"$OUTSIDE/pkg/.bashrc"
 	for command in 'git init -q sub && git -C sub config a.b c && echo x >sub/.git/hooks/pre-commit' 'git clone -q . clone && git -C clone checkout -q -b z' \
@@ -119,6 +121,7 @@ allowed() {
 }
 
 @test "node_modules is exempt" {
+	require_birth_time
 	mkdir -p node_modules/old/.vscode a/node_modules/b
 	allowed 'echo x >node_modules/.bashrc && echo x >node_modules/old/.vscode/x && mkdir a/node_modules/b/.idea && echo x >a/node_modules/b/.gitmodules'
 	refused 'echo x >a/.bashrc'
@@ -150,6 +153,7 @@ allowed() {
 }
 
 @test ".git is neither moved away nor planted" {
+	require_birth_time
 	repository .
 	repository "$OUTSIDE/evil"
 	cp -r "$OUTSIDE/evil" evil
