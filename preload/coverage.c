@@ -140,7 +140,7 @@ static char *interpreter_of(char *line, size_t len)
 /* Set-id and file capabilities make the loader ignore LD_PRELOAD; with no_new_privs set-id is ignored itself. */
 static __attribute__((noinline)) int privilege_coverage(int fd)
 {
-	struct look st;
+	struct look st = { 0 };
 	char value[64];
 	bool no_new_privs = raw6(SYS_prctl, 39 /* PR_GET_NO_NEW_PRIVS */, 0, 0, 0, 0, 0) == 1;
 	if (sys_look(fd, "", 0, &st) == 0 && !no_new_privs &&
