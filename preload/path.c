@@ -76,7 +76,7 @@ static bool ends_deleted(const struct text *t)
 
 static bool no_links_left(int fd)
 {
-	struct look st;
+	struct look st = { 0 };
 	return sys_look(fd, "", 0, &st) == 0 && st.links == 0;
 }
 
