@@ -79,7 +79,7 @@ static int judge_address(const void *address, size_t len, bool sends)
 	memcpy(&a, address, len < sizeof a ? len : sizeof a);
 	if (a.family == AF_UNIX)
 		return judge_unix(&a.un, len < sizeof a ? len : sizeof a);
-	if (!(shim.image->flags & IMAGE_NET_OFF))
+	if (!(shim.image->flags & IMAGE_NET_LOOPBACK))
 		return 0;
 	if (sends && a.family == AF_UNSPEC && len >= sizeof a.in)
 		a.family = AF_INET;
@@ -142,7 +142,7 @@ HANDLER(on_socket)
 {
 	unsigned family = (unsigned)f->arg[0], type = (unsigned)f->arg[1] & 0xf;
 	bool internet = family == AF_INET || family == AF_INET6;
-	if (!shim.image || !(shim.image->flags & IMAGE_NET_OFF))
+	if (!shim.image || !(shim.image->flags & IMAGE_NET_LOOPBACK))
 		return PASS;
 	if (family == AF_UNIX || family == AF_NETLINK || family == AF_ALG || (internet && type != SOCK_RAW && (int)f->arg[2] != SCTP_PROTOCOL))
 		return PASS;
@@ -157,7 +157,7 @@ HANDLER(on_socket)
 HANDLER(on_net_only)
 {
 	TEXT(name);
-	if (!shim.image || !(shim.image->flags & IMAGE_NET_OFF))
+	if (!shim.image || !(shim.image->flags & IMAGE_NET_LOOPBACK))
 		return PASS;
 	text_set(&name, r->name, strlen(r->name));
 	report(WIRE_CONNECT, IMAGE_NONE, r->name, &name);

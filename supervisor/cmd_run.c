@@ -14,6 +14,7 @@
 #include "supervisor/launch.h"
 #include "supervisor/output.h"
 #include "supervisor/prepare.h"
+#include "supervisor/proxy_run.h"
 #include "supervisor/report.h"
 #include "supervisor/self_attack.h"
 #include "supervisor/violations.h"
@@ -85,6 +86,17 @@ static void add_uncovered(struct str *s, const struct run *run)
 	str_addf(s, " (%s) runs outside the file rules", uncovered_reason_words(reason));
 }
 
+static void add_network(struct str *s, const struct run *run)
+{
+	const struct policy *p = run->launch.policy;
+	if (p->net == NET_OPEN)
+		str_add(s, " · network open");
+	else if (run->launch.route.external)
+		str_addf(s, " · network through the proxy on port %u, which is not hurdle's", (unsigned)run->launch.route.port);
+	else
+		str_add(s, p->lists[LIST_ALLOWED_DOMAINS].given ? " · network to allowed hosts" : " · network to the built-in hosts");
+}
+
 static void say_run_line(const struct run *run)
 {
 	const struct policy *p = run->launch.policy;
@@ -95,7 +107,7 @@ static void say_run_line(const struct run *run)
 	else if (p->net == NET_OFF)
 		str_add(&s, " · network off");
 	else
-		str_add(&s, p->net == NET_FILTER ? " · network open: this version has no filtering proxy" : " · network open");
+		add_network(&s, run);
 	if (p->no_cwd_root)
 		str_add(&s, " · nothing is writable but TMPDIR: name a root with --allow-write");
 	add_dropped(&s, &run->launch.env);
@@ -220,6 +232,8 @@ static void read_repositories(struct run *run)
 static void say_after(const struct run *run)
 {
 	struct str s = STR_INIT;
+	if (proxy_run_died(&run->launch))
+		str_add(&s, "hurdle: the proxy ended before the command did; from then on there was no network\n");
 	violations_print(&s, &run->violations, run->launch.session.tmpdir);
 	if (!held_anyway(run))
 		violations_print_uncovered(&s, &run->violations);
@@ -242,7 +256,7 @@ static int write_results(struct run *run, struct err *err)
 	const struct run_report report = {
 		.plan = &run->plan, .host = run->launch.host, .command = run->launch.argv, .exit = run->outcome.exit,
 		.signal = run->outcome.signal, .duration = run->seconds, .cwd = run->cwd, .violations = &run->violations,
-		.scrubbed = &run->launch.env, .repositories = &run->repositories,
+		.scrubbed = &run->launch.env, .repositories = &run->repositories, .hosts = proxy_run_record(&run->launch),
 	};
 	return report_finish(run->report_fd, o->report, &report, err);
 }
@@ -267,14 +281,22 @@ static int try_start(struct run *run, struct err *err)
 		r = refuse_uncovered(run, err);
 	if (r == 0)
 		r = launch_prepare(l, err);
+	if (r == 0)
+		r = proxy_run_prepare(l, err);
 	if (r < 0)
 		return r;
 	if (!l->walls.name && !run->options->quiet)
 		say_run_line(run);
 	if (!l->walls.name)
 		env_wipe(l);
-	r = launch_start(l, err);
+	if (!l->walls.own_network)
+		r = proxy_run_start(l, err);
+	if (r == 0)
+		r = launch_start(l, err);
 	if (r < 0 || !l->walls.name)
+		return r;
+	/* what listens inside has been handed out by now */
+	if (l->walls.own_network && (r = proxy_run_start(l, err)) < 0)
 		return r;
 	if (!run->options->quiet)
 		say_run_line(run);
@@ -308,6 +330,7 @@ static int run_command(struct run *run, struct err *err)
 	run->seconds = now() - began;
 	session_freeze(&l->session);
 	violations_read(l->session.page, l->policy, &run->violations);
+	proxy_run_add_violations(l, &run->violations);
 	violations_ignore(&run->violations, l->policy, l->argv);
 	read_cwd(run);
 	read_repositories(run);
@@ -325,6 +348,7 @@ static void release(struct run *run)
 		close(run->report_fd);
 	if (run->cwd_fd >= 0)
 		close(run->cwd_fd);
+	proxy_run_release(&run->launch);
 	prepare_release(&run->launch, &run->plan);
 }
 

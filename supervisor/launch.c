@@ -73,7 +73,6 @@ int launch_find_program(struct launch *l, struct err *err)
 
 int launch_prepare(struct launch *l, struct err *err)
 {
-	env_make_caches(l);
 	for (size_t i = n_mechanisms; i-- > 0;) {
 		bool use = l->chosen >> i & 1 && mechanisms[i]->prepare;
 		int r = use ? mechanisms[i]->prepare(l, err) : 0;
@@ -94,6 +93,7 @@ void launch_unprepare(struct launch *l)
 	strv_free(&l->walls.argv);
 	strv_free(&l->extra_env);
 	scrub_result_clear(&l->env);
+	route_release(&l->route);
 	l->walls = (struct walls){ 0 };
 	l->confine = (struct confinement){ .landlock_fd = -1 };
 }

@@ -178,6 +178,8 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_DROP:             return add_name(&o->drop, row, value, err);
 	case OPTION_ENV:              return add_assignment(&o->set, row, value, "CI=1", err);
 	case OPTION_BACKEND:          return set_backends(&o->backends, row, value, err);
+	case OPTION_ALLOW_DOMAIN:     strv_add(&o->allow_domains, value); return 0;
+	case OPTION_DENY_DOMAIN:      strv_add(&o->deny_domains, value); return 0;
 	case OPTION_REQUIRE:          return add_assignment(&o->require, row, value, "fs.write=kernel", err);
 	case OPTION_REPORT:           return set_file(&o->report, row, value, err);
 	case OPTION_CWD_FILE:         return set_file(&o->cwd_file, row, value, err);
@@ -286,6 +288,8 @@ void options_release(struct options *o)
 	strv_free(&o->keep);
 	strv_free(&o->drop);
 	strv_free(&o->set);
+	strv_free(&o->allow_domains);
+	strv_free(&o->deny_domains);
 	strv_free(&o->require);
 	*o = (struct options){ 0 };
 }

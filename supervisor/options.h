@@ -9,7 +9,7 @@
 #include "platform/base/str.h"
 #include "platform/policy/policy.h"
 
-enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_TRUST, COMMAND_SETTINGS, COMMAND_COUNT };
+enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_TRUST, COMMAND_SETTINGS, COMMAND_CONNECT, COMMAND_COUNT };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum profile { PROFILE_DEFAULT, PROFILE_STRICT, PROFILE_SCRUB };
@@ -27,6 +27,7 @@ struct options {
 	size_t n_paths;
 	struct strv settings;          /* files */
 	struct strv keep, drop, set;   /* names, globs, NAME=VALUE */
+	struct strv allow_domains, deny_domains;
 	struct strv require;           /* GUARANTEE=LEVEL */
 	struct strv backends;          /* names of mechanisms; none: not given */
 	int net, caches, exec_from, profile; /* enum net_mode, cache_mode, exec_from, profile; or CHOICE_UNSET */

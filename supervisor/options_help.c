@@ -12,7 +12,8 @@
 #define T (1u << COMMAND_TRUST)
 #define G (1u << COMMAND_SETTINGS)
 #define POLICY (R | S | E | P | G)
-#define ALL (POLICY | T)
+#define C (1u << COMMAND_CONNECT)
+#define ALL (POLICY | T | C)
 
 const struct option_row option_rows[] = {
 #define OPTION(id, name, letter, argument, commands, section, help, manual) \
@@ -32,6 +33,7 @@ static const struct { const char *name, *usage, *what; } commands[COMMAND_COUNT]
 	[COMMAND_EXPLAIN] = { "explain", "[OPTION]... PATH|HOST|NAME", "which rule decides about a path, a host or a variable" },
 	[COMMAND_PROFILE] = { "profile", "[OPTION]... MECHANISM", "what one mechanism is given; runs nothing" },
 	[COMMAND_SETTINGS] = { "settings", "[OPTION]...", "the settings of all layers, each with where it is from" },
+	[COMMAND_CONNECT] = { "connect", "HOST PORT", "inside of a run: a tunnel through its proxy, for ssh" },
 	[COMMAND_TRUST]   = { "trust", "[OPTION]... FILE...", "let a project's settings file loosen what holds" },
 };
 

@@ -8,6 +8,7 @@
 #include "envscrub/names.h"
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
+#include "platform/policy/egress.h"
 #include "platform/policy/defaults.h"
 
 static void policy_freep(struct policy **p)
@@ -101,6 +102,26 @@ static void choose_scalars(struct policy *p, const struct options *o)
 	p->allow_git_config |= o->allow_git_config;
 	p->unix_open |= o->allow_all_unix;
 	p->no_handles |= o->no_handles;
+}
+
+static int add_domains(struct policy *p, const struct options *o, struct err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < o->allow_domains.n; i++)
+		policy_add_item(p, LIST_ALLOWED_DOMAINS, LAYER_FLAGS, o->allow_domains.v[i], NULL, "--allow-domain");
+	for (size_t i = 0; i < o->deny_domains.n; i++)
+		policy_add_item(p, LIST_DENIED_DOMAINS, LAYER_FLAGS, o->deny_domains.v[i], NULL, "--deny-domain");
+	return 0;
+}
+
+/* What is no host stops the start, whether or not anything will ask for one; what is odd is a warning. */
+static int check_domains(struct policy *p, struct err *err)
+{
+	struct egress *e = NULL;
+	int r = egress_compile(p, &e, err);
+
+	egress_free(e);
+	return r;
 }
 
 static int add_requirements(struct policy *p, const struct options *o, struct err *err)
@@ -278,7 +299,7 @@ int policy_build(const struct options *o, struct policy **ret, struct err *err)
 {
 	/* in this order: the command line has the last word, and the defaults ask what is writable by then */
 	static int (*const parts[])(struct policy *, const struct options *, struct err *) = {
-		read_settings, add_paths, add_requirements, add_environment,
+		read_settings, add_paths, add_domains, add_requirements, add_environment,
 	};
 	_cleanup_(policy_freep) struct policy *p = NULL;
 	_cleanup_free_ char *cwd = NULL, *home = real_home();
@@ -296,6 +317,8 @@ int policy_build(const struct options *o, struct policy **ret, struct err *err)
 	policy_apply_managed(p);
 	warn_of_git(p);
 	r = p->scrub_only ? finish_scrub_only(p, err) : policy_add_defaults(p, err);
+	if (r == 0)
+		r = check_domains(p, err);
 	if (r == 0 && o->strict_settings)
 		r = refuse_warnings(p, err);
 	if (r < 0)

@@ -106,7 +106,7 @@ int prepare_without_walls(struct launch *l, struct plan *plan, bool loud, struct
 int prepare_plan(const struct options *o, struct launch *l, struct plan *plan, struct err *err)
 {
 	l->session.dirfd = l->session.events_fd = l->session.lock_fd = -1;
-	l->confine.landlock_fd = l->report_fd = l->command_fd = -1;
+	l->confine.landlock_fd = l->report_fd = l->command_fd = l->route.listen_fd = -1;
 	memset(plan, 0, sizeof *plan);
 	int r = prepare_steps(o, l, plan, err);
 	if (r < 0)

@@ -112,6 +112,28 @@ static json_t *scrubbed_json(const struct scrub_result *scrubbed)
 	return list;
 }
 
+static json_t *hosts_json(const struct record *record)
+{
+	json_t *list = json_array();
+	const size_t n = !record ? 0 : record->n_hosts < RECORD_HOSTS ? record->n_hosts : RECORD_HOSTS;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct record_host *h = &record->host[i];
+		_cleanup_free_ char *name = strf("%.*s", (int)strnlen(h->host, sizeof(h->host)), h->host);
+		json_t *one = json_object();
+
+		json_object_set_new(one, "host", json_text(name));
+		json_object_set_new(one, "port", json_integer(h->port));
+		json_object_set_new(one, "verdict", json_text(h->allowed ? "allow" : "deny"));
+		json_object_set_new(one, "times", json_integer(h->times));
+		json_object_set_new(one, "bytes", json_integer((json_int_t)h->sent + (json_int_t)h->received));
+		json_object_set_new(one, "sent", json_integer((json_int_t)h->sent));
+		json_object_set_new(one, "received", json_integer((json_int_t)h->received));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
 static json_t *document(const struct run_report *report)
 {
 	json_t *d = report_plan(report->plan, report->host);
@@ -121,7 +143,7 @@ static json_t *document(const struct run_report *report)
 	json_object_set_new(d, "violations", violations_json(report->violations));
 	json_object_set_new(d, "violationCount", json_integer((json_int_t)report->violations->total));
 	json_object_set_new(d, "scrubbed", scrubbed_json(report->scrubbed));
-	json_object_set_new(d, "hosts", json_array());
+	json_object_set_new(d, "hosts", hosts_json(report->hosts));
 	json_object_set_new(d, "uncovered", uncovered_json(report->violations));
 	json_object_set_new(d, "repositories", json_text_list(report->repositories));
 	return d;

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 #include "supervisor/plan.h"
+#include "supervisor/proxy/record.h"
 #include "supervisor/violations.h"
 
 struct run_report {
@@ -14,6 +15,7 @@ struct run_report {
 	const char *cwd;                  /* of the command at its end; NULL: not known */
 	const struct violations *violations;
 	const struct scrub_result *scrubbed;
+	const struct record *hosts;       /* what the proxy saw; NULL: there was none */
 	const struct strv *repositories;  /* that the run created; NULL: none */
 };
 

@@ -68,7 +68,7 @@ static int prepare(struct launch *t, struct err *err)
 {
 	for (size_t i = n_mechanisms; i-- > 0;) {
 		const struct mechanism *m = mechanisms[i];
-		if (!(t->chosen >> i & 1) || !m->prepare || m == &mechanism_env || m == &mechanism_preload)
+		if (!(t->chosen >> i & 1) || !m->prepare || m == &mechanism_env || m == &mechanism_preload || m == &mechanism_proxyroute)
 			continue;
 		int r = m->prepare(t, err);
 		if (r < 0)
@@ -143,6 +143,7 @@ static int attack(const struct launch *l, char outcome[ATTACK_COUNT], struct err
 	t.extra_env = (struct strv){ 0 };
 	t.walls = (struct walls){ 0 };
 	t.confine = (struct confinement){ .landlock_fd = -1 };
+	t.route = ROUTE_NONE;
 	t.pass_fds = pass;
 	t.n_pass_fds = 1;
 	r = session_write_stage(&l->session, l->host);

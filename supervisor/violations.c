@@ -48,7 +48,7 @@ static char *rule_words(const struct policy *p, const struct wire_violation *w, 
 	if (w->action == WIRE_LOAD)
 		return xstrdup("a second libc would not meet the rules");
 	if (w->action == WIRE_CONNECT && target[0] != '/' && (w->rule == IMAGE_NONE || w->rule >= p->n_rules))
-		return xstrdup("the network is off");
+		return xstrdup(p->net == NET_OFF ? "the network is off" : "the network is reached through the proxy only (HTTP_PROXY)");
 	return policy_rule_words(p, w->rule, access);
 }
 
@@ -207,9 +207,12 @@ static void print_one(struct str *to, const struct violation *v, size_t times)
 {
 	str_addf(to, "hurdle: deny %s ", v->action);
 	add_name(to, v->target);
-	str_add(to, " (");
-	add_name(to, *v->program ? v->program : "?");
-	str_addf(to, "[%d]) rule: ", (int)v->pid);
+	if (v->pid || *v->program) {
+		str_add(to, " (");
+		add_name(to, *v->program ? v->program : "?");
+		str_addf(to, "[%d])", (int)v->pid);
+	}
+	str_add(to, " rule: ");
 	add_name(to, v->rule);
 	str_addf(to, " · %s", v->mechanism);
 	if (times > 1)

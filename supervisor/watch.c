@@ -17,6 +17,7 @@
 #include "platform/base/cleanup.h"
 #include "platform/base/sys.h"
 #include "supervisor/launch.h"
+#include "supervisor/proxy_run.h"
 #include "supervisor/walls.h"
 
 #ifndef SYS_pidfd_send_signal
@@ -78,8 +79,10 @@ static bool reap(struct watch *w)
 			continue;
 		if (pid < 0)
 			return false;
-		if (pid != w->child)
+		if (pid != w->child) {
+			proxy_run_reaped(w->l, pid);
 			continue;
+		}
 		if (WIFSTOPPED(status)) {
 			stop_along(w);
 		} else {
@@ -242,6 +245,7 @@ void watch_run(struct launch *l, struct outcome_of_run *ret)
 		pass_on(&w, &info);
 		reap(&w);
 	}
+	proxy_run_stop(l); /* or it would be waited for as one that the command left behind */
 	end_all(&w);
 	take_terminal_back(terminal);
 	ret->signal = WIFSIGNALED(w.status) ? WTERMSIG(w.status) : 0;

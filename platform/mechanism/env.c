@@ -9,25 +9,6 @@
 #include "platform/base/sys.h"
 #include "platform/policy/defaults.h"
 
-/* With the network off, a program that asks for a proxy is led to a port where nothing listens, and fails at once. */
-static const char *const black_hole[] = {
-#define PROXY_VARIABLE(name, reader) name,
-#include "platform/mechanism/proxy_variables.def"
-#undef PROXY_VARIABLE
-};
-
-static void add_network(struct launch *l)
-{
-	if (l->policy->net != NET_OFF)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(black_hole); i++) {
-		_cleanup_free_ char *s = strf("%s=http://127.0.0.1:9", black_hole[i]);
-		strv_add(&l->extra_env, s);
-	}
-	strv_add(&l->extra_env, "NO_PROXY=localhost,127.0.0.1,::1");
-	strv_add(&l->extra_env, "no_proxy=localhost,127.0.0.1,::1");
-}
-
 static void add_directories(struct launch *l)
 {
 	static const char *const names[] = { "TMPDIR", "TMP", "TEMP" };
@@ -61,16 +42,6 @@ static bool set_by_user(const struct launch *l, const char *assignment)
 	return false;
 }
 
-/* Before anything else is prepared: what is to be writable must be there. */
-void env_make_caches(const struct launch *l)
-{
-	struct strv assignments = { 0 };
-	_cleanup_free_ char *root = NULL;
-	if (!l->policy->scrub_only && policy_cache_environment(l->policy, &assignments, &root) == 0 && root)
-		make_directories(root, 0700);
-	strv_free(&assignments);
-}
-
 static int add_caches(struct launch *l, struct err *err)
 {
 	struct strv assignments = { 0 };
@@ -91,7 +62,8 @@ static int env_prepare(struct launch *l, struct err *err)
 	if (!p->scrub_only) {
 		strv_add(&l->extra_env, "SANDBOX_RUNTIME=1");
 		add_directories(l);
-		add_network(l);
+		if (p->net == NET_OFF)
+			proxyroute_add_black_hole(&l->extra_env);
 		add_safe_directories(l);
 		int r = add_caches(l, err);
 		if (r < 0)

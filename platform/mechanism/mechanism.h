@@ -51,7 +51,21 @@ struct walls {
 	struct strv argv;          /* owned; the program inside and the number of its descriptor are put behind it */
 	int fds[2];                /* that its arguments name; owned */
 	size_t n_fds;
+	bool own_network;          /* the command gets a network namespace of its own */
 };
+
+/* Where the run finds the filtering proxy. Filled by proxyroute; with walls that have a network of their own the program inside
+ * listens, on this port, and its descriptor is put here before the proxy starts. */
+enum { ROUTE_TOKEN = 32 };
+#define ROUTE_USER "hurdle"
+struct route {
+	int listen_fd;             /* owned; -1: none */
+	uint16_t port, socks_port; /* socks_port: 0: the same */
+	char token[ROUTE_TOKEN + 1]; /* the password that clients show; "": none is asked for */
+	bool external;             /* the user's own proxy: none is started */
+};
+#define ROUTE_NONE ((struct route){ .listen_fd = -1 })
+void route_release(struct route *r);
 
 /* Everything that turns a plan into a running command. */
 struct launch {
@@ -66,6 +80,8 @@ struct launch {
 	unsigned chosen;           /* the plan's: bit i: mechanisms[i] is in use */
 	struct confinement confine;
 	struct walls walls;
+	struct route route;
+	struct proxy *proxy;       /* the supervisor's; owned; NULL: none was started */
 	int report_fd;             /* where the program inside the walls reports; -1: none */
 	pid_t command;             /* behind walls: the command, which is not hurdle's child; 0: pid is the command */
 	int command_fd;            /* its pidfd; -1: none */
@@ -112,13 +128,14 @@ void session_freeze(struct session *s);
 /* The capabilities that the command does not get: bit n: capability n. */
 uint64_t session_dropped_caps(const struct host *h);
 
+/* proxyroute.c: the variables of the proxy, leading nowhere. */
+void proxyroute_add_black_hole(struct strv *env);
+
 /*
  * env.c: overwrites in the supervisor's own memory what the command does not get, since root reads that of a process which is not
  * dumpable as well. Once, when it is certain that the environment need not be built again.
  */
 void env_wipe(struct launch *l);
-/* Makes the private cache directory, where the policy has one and it is missing. */
-void env_make_caches(const struct launch *l);
 
 /*
  * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end

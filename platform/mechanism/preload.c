@@ -346,7 +346,7 @@ static enum extent holds_read(const struct host *h, struct strv *caveats)
 
 static enum extent holds_network(const struct host *h, const struct policy *p, struct strv *caveats)
 {
-	if (p->net != NET_OFF)
+	if (p->net == NET_OPEN)
 		return HOLDS_NOT;
 	say_common(h, caveats);
 	strv_add(caveats, "names are still looked up: the resolver is inside libc");
@@ -400,7 +400,7 @@ static char *preload_profile(struct launch *l)
 			str_add_escaped(&s, p->rules[i].origin);
 			str_add(&s, ")\n");
 		}
-	str_addf(&s, "network: %s\n", p->net == NET_OFF ? "loopback only" : "not restricted by the shim");
+	str_addf(&s, "network: %s\n", p->net != NET_OPEN ? "loopback only" : "not restricted by the shim");
 	str_addf(&s, "programs that the shim cannot enter: %s\n", p->strict ? "refused" : "run, and reported");
 	return str_take(&s);
 }

@@ -490,7 +490,7 @@ static uint32_t policy_flags(const struct policy *p)
 	}
 	flags |= p->exec_outside_roots ? IMAGE_HAS_EXEC_RULES | IMAGE_EXEC_OUTSIDE_ROOTS : 0;
 	flags |= p->strict && !(flags & IMAGE_PASS_UNCOVERED) ? IMAGE_STRICT : 0;
-	flags |= p->net == NET_OFF ? IMAGE_NET_OFF : 0;
+	flags |= p->net != NET_OPEN && !p->scrub_only ? IMAGE_NET_LOOPBACK : 0;
 	flags |= p->unix_open || p->scrub_only ? 0 : IMAGE_UNIX_RULES;
 	flags |= p->scrub_only ? IMAGE_WRITE_OPEN : 0;
 	return flags;

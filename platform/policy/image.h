@@ -68,7 +68,7 @@ enum image_flags {
 	IMAGE_HAS_EXEC_RULES     = 1u << 1,
 	IMAGE_EXEC_OUTSIDE_ROOTS = 1u << 2, /* nothing under an allowed write root may be run */
 	IMAGE_STRICT             = 1u << 3, /* programs that the shim cannot enter are refused */
-	IMAGE_NET_OFF            = 1u << 4, /* only loopback */
+	IMAGE_NET_LOOPBACK       = 1u << 4, /* only loopback, where the proxy is if there is one */
 	IMAGE_UNIX_RULES         = 1u << 5, /* unix sockets are judged by path */
 	IMAGE_OPENAT2            = 1u << 6, /* this kernel has openat2(2) with RESOLVE_NO_SYMLINKS (Linux 5.6) */
 	IMAGE_WRITE_OPEN         = 1u << 7, /* no write rules at all (scrub profile): every write is allowed */

@@ -67,6 +67,21 @@ int parent_parse(const char *url, struct parent_proxy *ret)
 	return 0;
 }
 
+int proxy_check_parents(const struct proxy_options *o)
+{
+	const char *const urls[] = { o->parent_http, o->parent_https };
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		struct parent_proxy p = { .credential = NULL };
+		int r = urls[i] ? parent_parse(urls[i], &p) : 0;
+
+		free(p.credential);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* ---- NO_PROXY ---- */
 
 /* "example.com" and ".example.com": it and all below; "*"; an address or a network. A port is not looked at. */

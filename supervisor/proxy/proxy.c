@@ -100,7 +100,7 @@ int proxy_start(struct proxy *p, const struct proxy_options *o)
 	const pid_t self = getpid();
 	int control[2], r = 0;
 
-	*p = PROXY_NONE;
+	p->control_fd = -1;
 	p->record = mmap(NULL, sizeof(*p->record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p->record == MAP_FAILED) {
 		p->record = NULL;
@@ -152,5 +152,8 @@ void proxy_release(struct proxy *p)
 	proxy_stop(p);
 	if (p->record)
 		munmap(p->record, sizeof(*p->record));
+	free(p->parent_http);
+	free(p->parent_https);
+	free(p->parent_no_proxy);
 	*p = PROXY_NONE;
 }

@@ -27,10 +27,13 @@ struct proxy {
 	pid_t pid;             /* 0: it does not run */
 	int control_fd;        /* the proxy ends when this is closed; -1: none */
 	struct record *record; /* NULL: never started */
+	char *parent_http, *parent_https, *parent_no_proxy; /* owned copies; NULL: not said */
 	bool died;             /* it ended by itself: the run has had no network from then on */
 };
 #define PROXY_NONE ((struct proxy){ .control_fd = -1 })
 
+/* 0, or why the proxies above cannot be used: -EPROTONOSUPPORT, -ENOTSUP (a password for SOCKS), -EINVAL. */
+int proxy_check_parents(const struct proxy_options *o);
 /* Forks the process. The socket stays the caller's, who may close it. 0 or a negative errno. */
 int proxy_start(struct proxy *p, const struct proxy_options *o);
 /* The caller's waitpid() has seen this process end. True: it was the proxy. */

@@ -8,19 +8,13 @@
 #include <event2/event_struct.h>
 
 #include "supervisor/proxy/http_body.h"
+#include "supervisor/proxy/parent.h"
 #include "supervisor/proxy/proxy.h"
 #include "supervisor/proxy/socks.h"
 
 enum { PIPES_MAX = 32, PIPE_BYTES = 1 << 20, COPY_BYTES = 64 * 1024 };
 
 struct pipe_pair { int fd[2]; size_t bytes; }; /* bytes in it */
-
-struct parent_proxy {
-	struct hostname host;
-	uint16_t port;
-	char *credential; /* base64; owned; NULL: none */
-	bool socks, set;
-};
 
 struct server {
 	struct proxy_options o;
@@ -117,7 +111,6 @@ void dial_start(struct conn *c);
 void dial_cancel(struct dial *d);
 
 /* ---- parent.c: a proxy above ---- */
-int parent_parse(const char *url, struct parent_proxy *ret);
 bool parent_bypassed(const char *no_proxy, const struct hostname *h, uint16_t port);
 void parent_begin(struct conn *c);       /* the origin side is the parent: ask it for the tunnel */
 

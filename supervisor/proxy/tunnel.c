@@ -120,18 +120,24 @@ static ssize_t copy(struct server *s, struct side *from, struct side *to)
 	return sent > 0 ? recv(from->fd, s->copy, (size_t)sent, MSG_DONTWAIT) : sent;
 }
 
-static ssize_t move_once(struct server *s, struct way *w, struct side *from, struct side *to)
+/* Counted before it goes out: who got the last byte may end the run, and the proxy with it, at once. */
+static ssize_t move_once(struct conn *c, struct way *w, struct side *from, struct side *to, void (*count)(struct conn *, size_t))
 {
+	struct server *s = c->server;
 	struct pipe_pair *p;
 	ssize_t n;
 
-	if (s->no_splice || !borrow(s, w))
-		return from->readable && to->writable ? copy(s, from, to) : -EAGAIN;
+	if (s->no_splice || !borrow(s, w)) {
+		n = from->readable && to->writable ? copy(s, from, to) : -EAGAIN;
+		count(c, n > 0 ? (size_t)n : 0);
+		return n;
+	}
 	p = &s->pipes[w->pipe];
 	if (!p->bytes) {
 		n = from->readable ? fill(s, p, from) : -EAGAIN;
 		if (n <= 0)
 			return n;
+		count(c, (size_t)n);
 	}
 	return to->writable ? drain(p, to) : -EAGAIN;
 }
@@ -145,10 +151,9 @@ static int move(struct conn *c, struct way *w, struct side *from, struct side *t
 	if (w->done)
 		return 0;
 	for (int i = 0; i < ROUNDS_A_TURN; i++) {
-		n = move_once(s, w, from, to);
+		n = move_once(c, w, from, to, count);
 		if (n <= 0)
 			break;
-		count(c, (size_t)n);
 		conn_moved(c);
 	}
 	if (w->pipe >= 0 && !s->pipes[w->pipe].bytes)

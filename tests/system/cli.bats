@@ -464,7 +464,7 @@ d = json.loads(sys.argv[1]); assert d["path"] == "a\u00ff\u0001\u00c3", d' "$out
 	assert_output_contains 'no network but loopback'
 	assert_output_matches $'\tdenyRead secret\t[^\t]*s.json:[0-9]+:[0-9]+: filesystem.denyRead\\[0\\]\t'
 	ask status --settings s.json --profile default --net filter
-	assert_output_contains $'\nnet.domains\tnone\t'
+	assert_output_contains $'\nnet.domains\tapplication\tproxyroute\t'
 	ask explain --read secret --settings s.json --profile default
 	assert_status 1
 	assert_output_matches 's.json:1:[0-9]+: filesystem.denyRead\[0\]'

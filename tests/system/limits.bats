@@ -189,18 +189,22 @@ PY
 	[[ $status != 99 ]] || skip "no network of its own: $stderr"
 }
 
-send='import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"canary", ("192.0.2.1", 53))'
-
-@test "the network is open unless --net=off is given" {
-	in_network "$HURDLE" run -- python3 -c "$send; import time; time.sleep(0.3)"
+@test "where only the shim holds the network, a static program goes past the proxy" {
+	require_tool raw raw_static
+	own raw
+	own raw_static
+	for mode in filter off; do
+		in_network "$HURDLE" run --backend preload --net=$mode -- ./raw send 192.0.2.1
+		assert_status 1
+		assert_stderr_contains 'hurdle: deny network-outbound 192.0.2.1:53'
+		assert_file_absent query
+		rm ready
+	done
+	in_network "$HURDLE" run --backend preload -- sh -c './raw_static send 192.0.2.1; sleep 0.3'
 	assert_status 0
-	assert_stderr_contains 'network open: this version has no filtering proxy'
-	assert_file_content query canary
-	rm query ready
-	in_network "$HURDLE" run --net=off -- python3 -c "$send"
-	assert_status 1
-	assert_stderr_contains 'hurdle: deny network-outbound 192.0.2.1:53'
-	assert_file_absent query
+	assert_file_content query hit
+	assert_stderr_contains 'ran outside the file rules: ./raw_static'
+	assert_stderr_lacks network-outbound
 }
 
 @test "with --net=off host names are still looked up, so a name can carry data out" {

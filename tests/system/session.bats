@@ -248,7 +248,7 @@ PY
 	run_in "$PROJECT" -- hurdle run --net=open -- true
 	assert_stderr_contains 'network open'
 	run_in "$PROJECT" -- hurdle run -- true
-	assert_stderr_contains 'network open'
+	assert_stderr_contains 'network to the built-in hosts'
 }
 
 @test "the values that were dropped are not in hurdle's own memory" {

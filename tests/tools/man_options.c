@@ -42,7 +42,7 @@ static void print_sentence(const char *s)
 
 static void print_commands(unsigned commands)
 {
-	static const char *const names[] = { "run", "status", "explain", "profile", "trust", "settings" };
+	static const char *const names[] = { "run", "status", "explain", "profile", "trust", "settings", "connect" };
 	const char *separator = "";
 
 	if (commands == POLICY || commands == ALL)

@@ -82,7 +82,7 @@ Test(violations, the_rule_in_words)
 	add(WIRE_CONNECT, IMAGE_NONE, "/run/x.sock", "curl", 8);
 	prints("<sandbox_violations>\n"
 	       "hurdle: deny file-read-data /home/u/.netrc (cat[7]) rule: denyRead /home/u/.netrc (default) · preload\n"
-	       "hurdle: deny network-outbound 192.0.2.1:443 (curl[8]) rule: the network is off · preload\n"
+	       "hurdle: deny network-outbound 192.0.2.1:443 (curl[8]) rule: the network is reached through the proxy only (HTTP_PROXY) · preload\n"
 	       "hurdle: deny network-outbound /run/x.sock (curl[8]) rule: not an allowed unix socket · preload\n"
 	       "</sandbox_violations>\n");
 }
