@@ -182,7 +182,11 @@ $(tool32_bin): $(B)/tests/tools/%: $(B)/.flags
 	$(Q)$(cc32) $(if $(filter %_wide,$@),-O1 -D_FORTIFY_SOURCE=2 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64) $(if $(filter %_static,$@),-static) $(tool32_flags)
 $(B)/tests/tools/attempt32 $(B)/tests/tools/attempt32_wide: tests/tools/attempt.c
 $(B)/tests/tools/start32 $(B)/tests/tools/start32_static: tests/tools/start.c
-$(tool_bin): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
+# This one asks the policy itself.
+$(B)/tests/tools/answers: $(B)/tests/tools/answers.o $(B)/libsupervisor.a $(B)/libhurdle.a $(blob_obj)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(host_ldflags) -o $@ $^ $(libs)
+$(filter-out $(B)/tests/tools/answers,$(tool_bin)): $(B)/tests/tools/%: tests/tools/%.c $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(base_cflags) -MF $@.d -MT $@ -O1 -g -o $@ $< $(if $(filter %_static,$@),-static) -pthread -ldl $(if $(filter %/host_as,$@),-lseccomp)

@@ -159,7 +159,7 @@ bool judged(void);
 
 /* handlers, by family */
 #define HANDLER(n) enum answer n(struct frame *f, const struct row *r)
-HANDLER(on_open); HANDLER(on_openat2); HANDLER(on_fopen); HANDLER(on_freopen); HANDLER(on_opendir); HANDLER(on_mkstemp);
+HANDLER(on_open); HANDLER(on_openat2); HANDLER(on_fopen); HANDLER(on_freopen); HANDLER(on_opendir); HANDLER(on_mkstemp); HANDLER(on_tmpfile);
 HANDLER(on_shm); HANDLER(on_sem); HANDLER(on_read_path); HANDLER(on_open_stream); HANDLER(on_append); HANDLER(on_access); HANDLER(on_fts);
 HANDLER(on_mkdir); HANDLER(on_mknod); HANDLER(on_unlink); HANDLER(on_remove); HANDLER(on_rename); HANDLER(on_link); HANDLER(on_symlink);
 HANDLER(on_object); HANDLER(on_descriptor);

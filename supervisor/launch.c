@@ -73,6 +73,7 @@ int launch_find_program(struct launch *l, struct err *err)
 
 int launch_prepare(struct launch *l, struct err *err)
 {
+	env_make_caches(l);
 	for (size_t i = n_mechanisms; i-- > 0;) {
 		bool use = l->chosen >> i & 1 && mechanisms[i]->prepare;
 		int r = use ? mechanisms[i]->prepare(l, err) : 0;

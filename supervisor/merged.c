@@ -96,6 +96,7 @@ static void add_values(struct merged *m, const struct policy *p)
 	add_value(m, p, SCALAR_PARENT_HTTP, "network.parentProxy.http", text(p->parent_http));
 	add_value(m, p, SCALAR_PARENT_HTTPS, "network.parentProxy.https", text(p->parent_https));
 	add_value(m, p, SCALAR_PARENT_NO_PROXY, "network.parentProxy.noProxy", text(p->parent_no_proxy));
+	add_value(m, p, SCALAR_WEAKER_NESTED, "enableWeakerNestedSandbox", text(yes_no(p->weaker_nested)));
 	add_value(m, p, SCALAR_NESTED_USERNS, "allowNestedUserNamespaces", text(yes_no(p->nested_userns)));
 	add_value(m, p, SCALAR_UNSANDBOXED, "allowUnsandboxedCommands", text(yes_no(p->allow_unsandboxed)));
 	add_value(m, p, SCALAR_AUTO_ALLOW, "autoAllowBashIfSandboxed", text(yes_no(p->auto_allow_bash)));

@@ -39,6 +39,7 @@ with_backend() {
 	local dir=${BATS_RUN_TMPDIR:-${TMPDIR:-/tmp}}/backend-${1//,/-}
 	HURDLE=$dir/hurdle
 	[[ ! -x $HURDLE ]] || return 0
+	# shellcheck disable=SC2016 # for the script itself
 	mkdir -p "$dir" && printf '%s\n' '#!/bin/sh' 'case $1 in run|status|explain|profile) c=$1; shift ;; *) exec "'"$HURDLE_ITSELF"'" "$@" ;; esac' \
 		"exec \"$HURDLE_ITSELF\" \"\$c\" --backend=$1 \"\$@\"" >"$HURDLE.$BASHPID" && chmod 755 "$HURDLE.$BASHPID" && mv "$HURDLE.$BASHPID" "$HURDLE"
 }

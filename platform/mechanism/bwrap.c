@@ -72,7 +72,8 @@ static void add_mounts(struct strv *args, const struct launch *l, const char *no
 	size_t n;
 	add(args, "--ro-bind", "/", "/");
 	add(args, "--dev", "/dev", NULL);
-	add(args, "--proc", "/proc", NULL);
+	if (!l->policy->weaker_nested)
+		add(args, "--proc", "/proc", NULL);
 	bwrap_mounts(l, &m, &n);
 	for (size_t i = 0; i < n; i++)
 		if (!m[i].read)
@@ -149,12 +150,26 @@ static int bwrap_prepare(struct launch *l, struct err *err)
 
 /* ---- what it holds ---- */
 
+static bool holds_something_allowed(const struct policy *p, const char *path)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		if ((r->kind == RULE_ALLOW_READ || r->kind == RULE_ALLOW_WRITE) && r->path && strcmp(r->path, path) != 0 && path_under(r->path, path))
+			return true;
+	}
+	return false;
+}
+
 static enum extent holds_path(const struct view *v, const struct rule *r, bool hide_it, struct strv *caveats)
 {
 	if (r->pattern)
 		return HOLDS_NOT;
 	if (bwrap_can_hide(v->host, r->path)) {
 		strv_add(caveats, "what outside of the run is put in the place of a denied file during the run is not covered");
+		if (hide_it)
+			strv_add(caveats, "what may not be read is hidden, and so cannot be written either");
+		if (hide_it && holds_something_allowed(v->policy, r->path))
+			strv_add(caveats, "the directories on the way to what is allowed inside can be listed, and show nothing else");
 		return HOLDS_WHOLE;
 	}
 	if (bwrap_cannot_appear(v->policy, r->path)) {
@@ -170,8 +185,10 @@ static enum extent bwrap_holds(const struct view *v, const struct rule *r, struc
 	struct stat st;
 	switch (r->guarantee) {
 	case G_fs_write:
-		if (r->pattern)
+		if (r->pattern) {
+			strv_add(caveats, "the directory that a pattern of allowWrite begins in is writable as a whole");
 			return HOLDS_NOT;
+		}
 		strv_add(caveats, "a hard link in a root, from before the run, changes the file outside");
 		return HOLDS_WHOLE;
 	case G_fs_write_deny:
@@ -190,7 +207,12 @@ static enum extent bwrap_holds(const struct view *v, const struct rule *r, struc
 	case G_exec_coverage:
 		strv_add(caveats, "names, patterns and sockets are held by the shim alone, which static programs go past");
 		return HOLDS_WHOLE;
-	case G_fs_metadata: case G_env_ancestors: case G_proc_isolation: case G_proc_lifetime: case G_priv_escalation:
+	case G_env_ancestors: case G_proc_isolation:
+		if (!v->policy->weaker_nested)
+			return HOLDS_WHOLE;
+		strv_add(caveats, "with enableWeakerNestedSandbox the /proc of the host is there");
+		return HOLDS_PART;
+	case G_fs_metadata: case G_proc_lifetime: case G_priv_escalation:
 		return HOLDS_WHOLE;
 	default:
 		return HOLDS_NOT;

@@ -1,13 +1,16 @@
 #include "platform/mechanism/bwrap_mounts.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
+
+/* Of a walk after the matches of a pattern. */
+enum { DEPTH_MAX = 4, ENTRIES_MAX = 4000 };
 
 struct mounts { struct bwrap_mount *v; size_t n, cap; };
 
@@ -67,15 +70,40 @@ static void add(struct mounts *list, const char *path)
 	};
 }
 
-/* allowRead ~/.ssh/(star).pub: what it matches now. A double star would mean a walk over all that lies below. */
-static void add_matches(struct mounts *list, const struct rule *r)
+/* The directory that a pattern cannot lead out of. Owned. */
+static char *fixed_part(const char *pattern)
 {
-	glob_t g;
-	if (strstr(r->path, "**") || glob(r->path, GLOB_NOSORT | GLOB_PERIOD, NULL, &g) != 0)
-		return;
-	for (size_t i = 0; i < g.gl_pathc; i++)
-		add(list, g.gl_pathv[i]);
-	globfree(&g);
+	size_t n = strcspn(pattern, "*?[\\");
+	while (n > 1 && pattern[n - 1] != '/')
+		n--;
+	return n > 1 ? strf("%.*s", (int)n - 1, pattern) : xstrdup("/");
+}
+
+/* allowRead ~/.ssh/(star).pub: what it matches now, down to a depth and up to a number that a start can wait for. */
+static void add_matches(struct mounts *list, const struct rule *r, const char *dir, int depth, int *left)
+{
+	_cleanup_closedir_ DIR *d = opendir(dir);
+	for (struct dirent *e; d && *left > 0 && (e = readdir(d));) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		_cleanup_free_ char *path = strf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir, e->d_name);
+		--*left;
+		if (glob_match(r->path, strlen(r->path), path, strlen(path), r->icase))
+			add(list, path);
+		else if (depth > 0 && e->d_type == DT_DIR)
+			add_matches(list, r, path, depth - 1, left);
+	}
+}
+
+/* Only what lies in a denied directory is hidden, so only there a pattern has something to show. */
+static bool meets_denied(const struct policy *p, const char *dir)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct rule *r = &p->rules[i];
+		if (r->kind == RULE_DENY_READ && !r->pattern && (path_under(r->path, dir) || path_under(dir, r->path)))
+			return true;
+	}
+	return false;
 }
 
 /* A protected name where it exists in a directory that is old by now: cwd and the repositories found. */
@@ -90,10 +118,33 @@ static void add_protected(struct mounts *list, const struct policy *p, const str
 	}
 }
 
+static void add_pattern(struct mounts *list, const struct policy *p, const struct rule *r)
+{
+	_cleanup_free_ char *dir = fixed_part(r->path);
+	int left = ENTRIES_MAX;
+	if (strcmp(dir, "/") != 0 && meets_denied(p, dir))
+		add_matches(list, r, dir, DEPTH_MAX, &left);
+}
+
+/* Which names it will match nobody knows yet: what it could reach is writable, and the next mechanism holds the rest. */
+static void add_writable(struct mounts *list, const struct rule *r)
+{
+	_cleanup_free_ char *dir = fixed_part(r->path);
+	size_t before = list->n;
+	if (!is_fresh(dir) && strcmp(dir, "/") != 0)
+		add(list, dir);
+	if (list->n > before)
+		list->v[before].forced = true;
+}
+
 static void add_rule(struct mounts *list, const struct launch *l, const struct rule *r)
 {
 	switch (r->kind) {
 	case RULE_ALLOW_WRITE:
+		if (r->pattern) {
+			add_writable(list, r);
+			add_pattern(list, l->policy, r); /* what may be written may be read */
+		}
 		/* the default devices are those of a fresh /dev, and its shm is private */
 		if (!r->pattern && !(r->layer == LAYER_DEFAULT && is_fresh(r->path)) && !path_under(r->path, "/proc"))
 			add(list, r->path);
@@ -112,7 +163,7 @@ static void add_rule(struct mounts *list, const struct launch *l, const struct r
 		break;
 	case RULE_ALLOW_READ:
 		if (r->pattern)
-			add_matches(list, r);
+			add_pattern(list, l->policy, r);
 		else
 			add(list, r->path);
 		break;
@@ -148,7 +199,9 @@ static bool allowed(const struct image *img, enum access access, const char *pat
 static void decide(const struct launch *l, struct bwrap_mount *m)
 {
 	m->read = allowed(l->image, ACCESS_READ, m->path) && (m->dir || allowed(l->image, ACCESS_EXEC, m->path) || l->policy->exec_outside_roots);
-	m->write = allowed(l->image, ACCESS_WRITE, m->path);
+	struct verdict v;
+	policy_decide(l->image, ACCESS_WRITE, m->path, strlen(m->path), &v);
+	m->write = v.outcome == OUTCOME_ALLOW || (m->forced && v.rule == IMAGE_NONE);
 }
 
 /* Drops repeats, and what says the same as the nearest mount around it. Marks hidden directories that hold something visible. */
@@ -167,7 +220,10 @@ static size_t reduce(struct bwrap_mount *v, size_t n)
 			}
 		/* what is hidden cannot be written either */
 		bool same = v[i].read == around->read && (v[i].write == around->write || !v[i].read);
-		if (same || (around != &ground && strcmp(around->path, v[i].path) == 0)) {
+		bool again = around != &ground && strcmp(around->path, v[i].path) == 0;
+		if (again && v[i].write)
+			v[kept - 1].write = true;
+		if (same || again) {
 			free(v[i].path);
 			continue;
 		}

@@ -7,6 +7,7 @@ struct bwrap_mount {
 	bool read, write;
 	bool dir;        /* else a file of any kind */
 	bool device;     /* below /dev: a node that keeps working */
+	bool forced;     /* writable whatever the policy says of the directory itself: a pattern of allowWrite reaches into it */
 	bool holds_more; /* hidden, but something below it is not */
 };
 

@@ -42,6 +42,16 @@ static bool set_by_user(const struct launch *l, const char *assignment)
 	return false;
 }
 
+/* Before anything else is prepared: what is to be writable must be there. */
+void env_make_caches(const struct launch *l)
+{
+	struct strv assignments = { 0 };
+	_cleanup_free_ char *root = NULL;
+	if (!l->policy->scrub_only && policy_cache_environment(l->policy, &assignments, &root) == 0 && root)
+		make_directories(root, 0700);
+	strv_free(&assignments);
+}
+
 static int add_caches(struct launch *l, struct err *err)
 {
 	struct strv assignments = { 0 };

@@ -136,6 +136,8 @@ void proxyroute_add_black_hole(struct strv *env);
  * dumpable as well. Once, when it is certain that the environment need not be built again.
  */
 void env_wipe(struct launch *l);
+/* Makes the private cache directory, where the policy has one and it is missing. */
+void env_make_caches(const struct launch *l);
 
 /*
  * preload.c: a shell is started under the shim and tries to write what it may not. It runs while the policy is made; the end

@@ -51,7 +51,8 @@ struct required { enum guarantee guarantee; enum level level; bool best; char *o
 enum scalar {
 	SCALAR_NET, SCALAR_CACHES, SCALAR_STRICT, SCALAR_EXEC_FROM, SCALAR_GIT_CONFIG, SCALAR_PROFILE, SCALAR_ENABLED, SCALAR_UNIX,
 	SCALAR_BACKEND, SCALAR_STRICT_ALLOWLIST, SCALAR_HTTP_PROXY, SCALAR_SOCKS_PROXY, SCALAR_PARENT_HTTP, SCALAR_PARENT_HTTPS,
-	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_MANAGED_DOMAINS, SCALAR_MANAGED_READS, SCALAR_NESTED_USERNS, SCALAR_COUNT,
+	SCALAR_PARENT_NO_PROXY, SCALAR_UNSANDBOXED, SCALAR_AUTO_ALLOW, SCALAR_MANAGED_DOMAINS, SCALAR_MANAGED_READS, SCALAR_NESTED_USERNS, SCALAR_WEAKER_NESTED,
+	SCALAR_COUNT,
 };
 
 /*
@@ -101,6 +102,7 @@ struct policy {
 	bool write_list, narrowed;    /* a sandbox-runtime file names the write roots, so cwd is none by itself; narrowed: not just an
 	                               * untrusted project's file does */
 	bool nested_userns;           /* allowNestedUserNamespaces */
+	bool weaker_nested;           /* enableWeakerNestedSandbox: bwrap without a /proc of its own, which containers refuse */
 	bool managed_domains_only, managed_read_only; /* allowManagedDomainsOnly, allowManagedReadPathsOnly */
 	struct strv loosening;        /* what untrusted files would loosen: "filesystem.allowRead" and the value */
 	struct strv listed;           /* directories that count as old where there are no birth times */

@@ -145,7 +145,7 @@ static int read_flag(struct reader *r, const struct settings_key *key, const str
 		[SCALAR_UNSANDBOXED] = offsetof(struct policy, allow_unsandboxed), [SCALAR_AUTO_ALLOW] = offsetof(struct policy, auto_allow_bash),
 		[SCALAR_MANAGED_DOMAINS] = offsetof(struct policy, managed_domains_only),
 		[SCALAR_MANAGED_READS] = offsetof(struct policy, managed_read_only),
-		[SCALAR_NESTED_USERNS] = offsetof(struct policy, nested_userns),
+		[SCALAR_NESTED_USERNS] = offsetof(struct policy, nested_userns), [SCALAR_WEAKER_NESTED] = offsetof(struct policy, weaker_nested),
 	};
 
 	if (key->words)
