@@ -1,6 +1,5 @@
 #include "platform/mechanism/bwrap_mounts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +7,7 @@
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
-
-/* Of a walk after the matches of a pattern. */
-enum { DEPTH_MAX = 4, ENTRIES_MAX = 4000 };
+#include "platform/mechanism/pattern_matches.h"
 
 struct mounts { struct bwrap_mount *v; size_t n, cap; };
 
@@ -36,10 +33,16 @@ bool bwrap_can_hide(const struct host *h, const char *path)
 	return h->root || st.st_uid == geteuid() || access(path, R_OK) == 0 || (S_ISDIR(st.st_mode) && access(path, X_OK) == 0);
 }
 
+static bool is_root_of(const struct rule *r, const char *path)
+{
+	_cleanup_free_ char *dir = pattern_root(r);
+	return r->pattern ? dir && path_under(path, dir) : path_under(path, r->path);
+}
+
 static bool under_write_root(const struct policy *p, const char *path)
 {
 	for (size_t i = 0; i < p->n_rules; i++)
-		if (p->rules[i].kind == RULE_ALLOW_WRITE && !p->rules[i].pattern && path_under(path, p->rules[i].path))
+		if (p->rules[i].kind == RULE_ALLOW_WRITE && is_root_of(&p->rules[i], path))
 			return true;
 	return false;
 }
@@ -70,40 +73,9 @@ static void add(struct mounts *list, const char *path)
 	};
 }
 
-/* The directory that a pattern cannot lead out of. Owned. */
-static char *fixed_part(const char *pattern)
+static void add_found(void *list, const char *path)
 {
-	size_t n = strcspn(pattern, "*?[\\");
-	while (n > 1 && pattern[n - 1] != '/')
-		n--;
-	return n > 1 ? strf("%.*s", (int)n - 1, pattern) : xstrdup("/");
-}
-
-/* allowRead ~/.ssh/(star).pub: what it matches now, down to a depth and up to a number that a start can wait for. */
-static void add_matches(struct mounts *list, const struct rule *r, const char *dir, int depth, int *left)
-{
-	_cleanup_closedir_ DIR *d = opendir(dir);
-	for (struct dirent *e; d && *left > 0 && (e = readdir(d));) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		_cleanup_free_ char *path = strf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir, e->d_name);
-		--*left;
-		if (glob_match(r->path, strlen(r->path), path, strlen(path), r->icase))
-			add(list, path);
-		else if (depth > 0 && e->d_type == DT_DIR)
-			add_matches(list, r, path, depth - 1, left);
-	}
-}
-
-/* Only what lies in a denied directory is hidden, so only there a pattern has something to show. */
-static bool meets_denied(const struct policy *p, const char *dir)
-{
-	for (size_t i = 0; i < p->n_rules; i++) {
-		const struct rule *r = &p->rules[i];
-		if (r->kind == RULE_DENY_READ && !r->pattern && (path_under(r->path, dir) || path_under(dir, r->path)))
-			return true;
-	}
-	return false;
+	add(list, path);
 }
 
 /* A protected name where it exists in a directory that is old by now: cwd and the repositories found. */
@@ -118,20 +90,12 @@ static void add_protected(struct mounts *list, const struct policy *p, const str
 	}
 }
 
-static void add_pattern(struct mounts *list, const struct policy *p, const struct rule *r)
-{
-	_cleanup_free_ char *dir = fixed_part(r->path);
-	int left = ENTRIES_MAX;
-	if (strcmp(dir, "/") != 0 && meets_denied(p, dir))
-		add_matches(list, r, dir, DEPTH_MAX, &left);
-}
-
 /* Which names it will match nobody knows yet: what it could reach is writable, and the next mechanism holds the rest. */
 static void add_writable(struct mounts *list, const struct rule *r)
 {
-	_cleanup_free_ char *dir = fixed_part(r->path);
+	_cleanup_free_ char *dir = pattern_root(r);
 	size_t before = list->n;
-	if (!is_fresh(dir) && strcmp(dir, "/") != 0)
+	if (dir && !is_fresh(dir))
 		add(list, dir);
 	if (list->n > before)
 		list->v[before].forced = true;
@@ -143,7 +107,7 @@ static void add_rule(struct mounts *list, const struct launch *l, const struct r
 	case RULE_ALLOW_WRITE:
 		if (r->pattern) {
 			add_writable(list, r);
-			add_pattern(list, l->policy, r); /* what may be written may be read */
+			pattern_hidden_matches(l->policy, r, add_found, list); /* what may be written may be read */
 		}
 		/* the default devices are those of a fresh /dev, and its shm is private */
 		if (!r->pattern && !(r->layer == LAYER_DEFAULT && is_fresh(r->path)) && !path_under(r->path, "/proc"))
@@ -163,7 +127,7 @@ static void add_rule(struct mounts *list, const struct launch *l, const struct r
 		break;
 	case RULE_ALLOW_READ:
 		if (r->pattern)
-			add_pattern(list, l->policy, r);
+			pattern_hidden_matches(l->policy, r, add_found, list);
 		else
 			add(list, r->path);
 		break;

@@ -171,8 +171,10 @@ static int landlock_prepare(struct launch *l, struct err *err)
 static enum extent holds_write(const struct view *v, const struct rule *r, struct strv *caveats)
 {
 	struct stat st;
-	if (r->pattern)
+	if (r->pattern) {
+		strv_add(caveats, "the directory that a pattern of allowWrite begins in is writable as a whole");
 		return HOLDS_NOT;
+	}
 	strv_add(caveats, "a hard link in a root, from before the run, changes the file outside");
 	if (strcmp(r->path, "/dev/shm") == 0)
 		strv_add(caveats, "/dev/shm is shared with the host");

@@ -2,13 +2,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/base/cleanup.h"
+#include "platform/mechanism/pattern_matches.h"
 
 /* ---- rights ---- */
 
@@ -65,6 +65,9 @@ bool landlock_under_root(const struct policy *p, const char *path)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *r = &p->rules[i];
+		_cleanup_free_ char *dir = pattern_root(r);
+		if (dir && path_under(path, dir))
+			return true;
 		if ((r->kind == RULE_ALLOW_WRITE || r->kind == RULE_TMPDIR) && !r->pattern && path_under(path, r->path))
 			return true;
 	}
@@ -73,12 +76,26 @@ bool landlock_under_root(const struct policy *p, const char *path)
 
 /* ---- writing ---- */
 
+/* Which names a pattern will match nobody knows yet: what it could reach is granted, and the next mechanism holds the rest. */
+static void add_pattern_root(const struct image *img, const struct rule *rule, struct landlock_rules *r)
+{
+	_cleanup_free_ char *dir = pattern_root(rule);
+	struct verdict v = { 0 };
+	if (!dir)
+		return;
+	policy_decide(img, ACCESS_WRITE, dir, strlen(dir), &v);
+	/* who may write may read there, by Landlock */
+	if ((v.outcome == OUTCOME_ALLOW || v.rule == IMAGE_NONE) && allowed(img, ACCESS_READ, dir))
+		grant(r, GRANT_OPTIONAL, dir);
+}
+
 static void add_roots(const struct policy *p, const struct image *img, struct landlock_rules *r)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct rule *rule = &p->rules[i];
 		bool root = rule->kind == RULE_ALLOW_WRITE || rule->kind == RULE_TMPDIR;
-		/* a pattern's paths cannot be granted before they exist */
+		if (root && rule->pattern)
+			add_pattern_root(img, rule, r);
 		if (!root || rule->pattern || !allowed(img, ACCESS_WRITE, rule->path))
 			continue;
 		grant(r, rule->layer != LAYER_DEFAULT ? GRANT_WRITE : path_under(rule->path, "/dev") ? GRANT_OPTIONAL : GRANT_CACHE, rule->path);
@@ -135,15 +152,12 @@ static void add_path(struct spots *s, const struct policy *p, const struct image
 		add_spot(s, path, denied);
 }
 
-/* allowRead ~/.ssh/(star).pub: what it matches now. A double star would mean a walk over all that lies below. */
-static void add_matches(struct spots *s, const struct policy *p, const struct image *img, const char *pattern, bool root)
+struct found { struct spots *spots; const struct policy *p; const struct image *img; bool root; };
+
+static void add_found(void *data, const char *path)
 {
-	glob_t g;
-	if (strstr(pattern, "**") || glob(pattern, GLOB_NOSORT | GLOB_PERIOD, NULL, &g) != 0)
-		return;
-	for (size_t i = 0; i < g.gl_pathc; i++)
-		add_path(s, p, img, g.gl_pathv[i], root);
-	globfree(&g);
+	const struct found *f = data;
+	add_path(f->spots, f->p, f->img, path, f->root);
 }
 
 /* What lies below a path comes right behind it: '/' before any other byte. */
@@ -170,8 +184,8 @@ static void collect_spots(struct spots *s, const struct policy *p, const struct 
 			      r->kind == RULE_INTERNAL || r->kind == RULE_TMPDIR;
 		if (wanted && !r->pattern)
 			add_path(s, p, img, r->path, root);
-		else if (r->kind == RULE_ALLOW_READ)
-			add_matches(s, p, img, r->path, root);
+		else if (r->kind == RULE_ALLOW_READ || r->kind == RULE_ALLOW_WRITE)
+			pattern_hidden_matches(p, r, add_found, &(struct found){ s, p, img, root });
 	}
 	if (s->n)
 		qsort(s->v, s->n, sizeof *s->v, by_path);
