@@ -278,3 +278,15 @@ s = socket.socket(socket.AF_UNIX); s.bind("\0" + sys.argv[1]); s.listen(); open(
 	assert_stderr_contains "backend 'landlock' does not work here: landlock_create_ruleset"
 	assert_file_absent started
 }
+
+@test "the document says of each guarantee what status says" {
+	local id level n=0
+	: >"$OUTSIDE/file"
+	while read -r id level; do
+		[[ $level == $(level_of "$id" --backend landlock,filter,preload --deny-exec "$OUTSIDE/file" | cut -d ' ' -f 1) ]] ||
+			fail "$id: $level in the document, $(level_of "$id" --backend landlock,filter,preload)" || return 1
+		((++n))
+	done < <(sed -nE '/^\| guarantee \| with Landlock/,/^$/s/^\| `([a-z.]+)` \| ([^|]*) \|.*/\1 \2/p' "$ROOT/docs/guarantees.md" |
+		sed -E 's/^([^ ]+) .*`(kernel|application)`[^`]*$/\1 \2/; s/^([^ ]+) `(kernel)`.*/\1 \2/')
+	((n == 8)) || fail "only $n rows"
+}

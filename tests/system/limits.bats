@@ -160,6 +160,69 @@ for line in open("/proc/self/maps"):
 	assert_file_absent "$HOME/.cache/limits"
 }
 
+# ---- with Landlock ----
+
+with_landlock() {
+	require_feature landlock=6
+	with_backend landlock,filter,preload
+}
+
+@test "with Landlock, a system call of a program's own changes the mode of a file outside" {
+	with_landlock
+	require_tool attempt_static
+	own attempt_static
+	"$TOOLS/attempt" place "$OUTSIDE/sys_chmod"
+	"$TOOLS/attempt" place "$OUTSIDE/open_write"
+	run_in "$PROJECT" -- hurdle run -q -- ./attempt_static write "$OUTSIDE" sys_chmod open_write
+	assert_output_contains 'sys_chmod done'
+	assert_output_contains 'open_write EACCES'
+}
+
+@test "with Landlock, what is denied inside of a write root is held by the shim alone" {
+	with_landlock
+	own raw_static
+	mkdir old
+	run_in "$PROJECT" -- hurdle run -q --deny-write old -- touch old/x
+	assert_status 1
+	run_in "$PROJECT" -- hurdle run -q --deny-write old -- ./raw_static write old/x
+	assert_file_content old/x hit
+	run_in "$PROJECT" -- hurdle run -q -- ./raw_static write .bashrc
+	assert_file_content .bashrc hit
+	# but nothing outside of one
+	run_in "$PROJECT" -- hurdle run -q -- ./raw_static write "$OUTSIDE/x"
+	assert_status 1
+	assert_file_absent "$OUTSIDE/x"
+}
+
+@test "with Landlock, a program of its own lists a denied directory, and reads nothing in it" {
+	with_landlock
+	require_tool attempt_static
+	own attempt_static
+	own raw_static
+	mkdir "$HOME/.aws"
+	echo secret >"$HOME/.aws/credentials"
+	run_in "$PROJECT" -- hurdle run -q -- ./attempt_static list "$HOME/.aws"
+	assert_output_matches '(^|'$'\n'')opendir done'
+	run_in "$PROJECT" -- hurdle run -q -- ./raw_static read "$HOME/.aws/credentials"
+	assert_output ''
+}
+
+@test "with Landlock, what is replaced beside a denied file cannot be read until the next run" {
+	with_landlock
+	require_tool python3
+	echo secret >"$HOME/.netrc"
+	echo old >"$HOME/notes"
+	# shellcheck disable=SC2016
+	"$HURDLE" run -q -- sh -c 'cat "$1" && : >ready && while [ ! -e go ]; do sleep 0.05; done; cat "$1"; :' - "$HOME/notes" >seen 2>&1 3>&- &
+	local pid=$! try
+	for try in {1..200}; do [[ ! -e ready ]] || break; sleep 0.05; done
+	echo new >"$HOME/notes.new" && mv "$HOME/notes.new" "$HOME/notes" && : >go
+	wait "$pid"
+	[[ $(<seen) == old*'Permission denied' ]] || fail "$(<seen)"
+	run_in "$PROJECT" -- hurdle run -q -- cat "$HOME/notes"
+	assert_output new
+}
+
 # ---- network ----
 
 # in_network COMMAND...: as root of a network of its own, where 192.0.2.1 (RFC 5737) is a server that is not on loopback's
