@@ -238,7 +238,7 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libhurdle.a $(blob_obj)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(host_cflags) $(host_ldflags) -o $@ $(filter %.c %.a,$^) $(blob_obj) $(libs)
-bench: all $(bench_programs) ## measure; figures are ratios of one run
+bench: all $(bench_programs) $(B)/tests/proxy/serve ## measure; figures are ratios of one run
 	$(Q)HURDLE_BUILD=$(abspath $(B)) tests/bench/run
 
 # NO_BUILD=1 installs what was built before, and nothing else.
