@@ -55,6 +55,13 @@ static __attribute__((noinline, unused)) long sys_look_before_statx(int fd, cons
 	if (r == 0)
 		*to = (struct look){ .mode = st.st_mode, .links = (unsigned)st.st_nlink };
 	return r;
+#elif defined(__i386__)
+	/* struct stat64 of the kernel (asm/stat.h): the mode after device, padding and inode, then the links */
+	uint32_t st[24];
+	long r = *path ? raw6(300 /* fstatat64 */, fd, (long)path, (long)st, flags, 0, 0) : raw6(197 /* fstat64 */, fd, (long)st, 0, 0, 0, 0);
+	if (r == 0)
+		*to = (struct look){ .mode = st[4], .links = st[5] };
+	return r;
 #else
 	(void)fd, (void)path, (void)flags, (void)to;
 	return -ENOSYS;
