@@ -7,5 +7,6 @@ int cmd_status(const struct options *o);
 int cmd_explain(const struct options *o);
 int cmd_profile(const struct options *o);
 int cmd_trust(const struct options *o);
+int cmd_decide(const struct options *o);
 int cmd_settings(const struct options *o);
 int cmd_connect(const struct options *o);

@@ -11,6 +11,7 @@
 static int (*const run_command[COMMAND_COUNT])(const struct options *) = {
 	[COMMAND_RUN] = cmd_run, [COMMAND_STATUS] = cmd_status, [COMMAND_EXPLAIN] = cmd_explain, [COMMAND_PROFILE] = cmd_profile,
 	[COMMAND_TRUST] = cmd_trust, [COMMAND_SETTINGS] = cmd_settings, [COMMAND_CONNECT] = cmd_connect,
+	[COMMAND_DECIDE] = cmd_decide,
 };
 
 static int print(struct str *text)

@@ -209,6 +209,11 @@ static int apply(struct options *o, const struct option_row *row, const char *va
 	case OPTION_RULES:            o->rules = true; return 0;
 	case OPTION_VERBOSE:          o->verbose = true; return 0;
 	case OPTION_JSON:             o->json = true; return 0;
+	case OPTION_COMMAND:          o->command_text = value; return 0;
+	case OPTION_CWD:              return set_file(&o->cwd, row, value, err);
+	case OPTION_TOOL:             o->tool = value; return 0;
+	case OPTION_PATH:             return set_file(&o->path, row, value, err);
+	case OPTION_UNSANDBOXED:      o->unsandboxed = true; return 0;
 	case OPTION_HELP:             o->help = true; return 0;
 	case OPTION_VERSION:          o->version = true; return 0;
 	case OPTION_COUNT:            break;

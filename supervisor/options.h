@@ -9,7 +9,7 @@
 #include "platform/base/str.h"
 #include "platform/policy/policy.h"
 
-enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_TRUST, COMMAND_SETTINGS, COMMAND_CONNECT, COMMAND_COUNT };
+enum command { COMMAND_RUN, COMMAND_STATUS, COMMAND_EXPLAIN, COMMAND_PROFILE, COMMAND_TRUST, COMMAND_SETTINGS, COMMAND_CONNECT, COMMAND_DECIDE, COMMAND_COUNT };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum profile { PROFILE_DEFAULT, PROFILE_STRICT, PROFILE_SCRUB };
@@ -44,6 +44,8 @@ struct options {
 	enum color color;
 	bool read, write, exec, delete; /* explain: which accesses; none: all of them */
 	bool host;                     /* explain: the operand is one */
+	const char *command_text, *cwd, *tool, *path; /* decide; borrowed; NULL: not given */
+	bool unsandboxed;
 
 	char **operands;               /* owned array of borrowed texts, NULL-terminated: for run the command and its arguments */
 	size_t n_operands;

@@ -11,8 +11,9 @@
 #define P (1u << COMMAND_PROFILE)
 #define T (1u << COMMAND_TRUST)
 #define G (1u << COMMAND_SETTINGS)
-#define POLICY (R | S | E | P | G)
 #define C (1u << COMMAND_CONNECT)
+#define D (1u << COMMAND_DECIDE)
+#define POLICY (R | S | E | P | G | D)
 #define ALL (POLICY | T | C)
 
 const struct option_row option_rows[] = {
@@ -34,6 +35,7 @@ static const struct { const char *name, *usage, *what; } commands[COMMAND_COUNT]
 	[COMMAND_PROFILE] = { "profile", "[OPTION]... MECHANISM", "what one mechanism is given; runs nothing" },
 	[COMMAND_SETTINGS] = { "settings", "[OPTION]...", "the settings of all layers, each with where it is from" },
 	[COMMAND_CONNECT] = { "connect", "HOST PORT", "inside of a run: a tunnel through its proxy, for ssh" },
+	[COMMAND_DECIDE]  = { "decide", "[OPTION]... [-c COMMAND]", "should a command be sandboxed, allowed, asked about or denied" },
 	[COMMAND_TRUST]   = { "trust", "[OPTION]... FILE...", "let a project's settings file loosen what holds" },
 };
 

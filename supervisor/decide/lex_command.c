@@ -314,7 +314,7 @@ static bool parentheses(struct lex *x)
 	x->i += 2;
 	if (!lex_arithmetic(x))
 		return false;
-	x->sh->commands[owner].raw = (struct span){ start, x->i };
+	x->sh->commands[owner].raw = (struct place){ start, x->i };
 	x->command = outer;
 	return true;
 }

@@ -157,7 +157,7 @@ static bool subscript(struct lex *x, uint32_t start)
 	return true;
 }
 
-static bool parameter_name(struct lex *x, uint32_t start, struct span *ret)
+static bool parameter_name(struct lex *x, uint32_t start, struct place *ret)
 {
 	const int c = lex_peek(x);
 
@@ -182,7 +182,7 @@ static bool braced_parameter(struct lex *x, struct word_state *w, bool quoted)
 	const uint32_t start = x->i, mark = x->sh->n_marks;
 	const size_t value = x->n_buf;
 	const unsigned flags = w->flags;
-	struct span name;
+	struct place name;
 	int c;
 
 	if (++x->depth > SHELL_DEPTH_MAX)
@@ -224,7 +224,7 @@ static bool plain_parameter(struct lex *x, bool quoted)
 	if (x->s[x->i - 1] == '$' && lex_peek(x) > 0 && strchr("({['\"", lex_peek(x)))
 		return lex_fail(x, start, x->i + 1, "two dollar signs before a bracket or a quote");
 	m = lex_mark(x, MARK_PARAM, start, x->i);
-	m->name = (struct span){ start + 1, x->i };
+	m->name = (struct place){ start + 1, x->i };
 	m->quoted = quoted;
 	return lex_is_joined(x, x->i) && lex_is_name(lex_at(x, x->i + 2)) ? lex_fail(x, start, x->i + 3, "a name over two lines") : true;
 }
@@ -256,14 +256,14 @@ bool lex_dollar(struct lex *x, struct word_state *w, bool quoted)
 	return true;
 }
 
-bool lex_here_body(struct lex *x, const struct redirect *r)
+bool lex_here_body(struct lex *x, uint32_t redirect)
 {
-	const uint32_t i = x->i, end = x->end, word = x->word;
-	const struct span body = r->body;
+	const uint32_t i = x->i, end = x->end, word = x->word, n_marks = x->sh->n_marks;
+	const struct place body = x->sh->redirects[redirect].body;
 	struct word_state w = { .base = x->n_buf };
 	bool fine = true;
 
-	x->word = r->target;
+	x->word = x->sh->redirects[redirect].target;
 	for (x->i = body.start, x->end = body.end; fine && x->i < x->end;) {
 		const int c = lex_peek(x);
 
@@ -278,5 +278,6 @@ bool lex_here_body(struct lex *x, const struct redirect *r)
 	x->i = i;
 	x->end = end;
 	x->word = word;
+	x->sh->redirects[redirect].expands = x->sh->n_marks > n_marks || x->sh->words[x->sh->redirects[redirect].target].flags & WORD_UNKNOWN || w.flags;
 	return fine;
 }

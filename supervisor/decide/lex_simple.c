@@ -56,7 +56,7 @@ static bool declares(const struct lex *x, const struct shell_command *c)
 	const struct word *name = c->name == NO_INDEX ? NULL : &x->sh->words[c->name];
 
 	for (size_t k = 0; name && k < ARRAY_SIZE(names); k++)
-		if (!(name->flags & WORD_QUOTED) && word_is(x->sh, name, names[k]))
+		if (names[k][0] == word_value(x->sh, name)[0] && !(name->flags & WORD_QUOTED) && word_is(x->sh, name, names[k]))
 			return true;
 	return false;
 }

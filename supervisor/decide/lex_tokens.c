@@ -17,14 +17,16 @@ static const struct { const char *text; enum reserved id; unsigned end; } reserv
 /* The reserved word at the place, which is not taken; an index into the table, or -1. Only plain letters make one. */
 int lex_reserved_at(const struct lex *x, uint32_t *ret_end)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, to;
 
 	for (int c = lex_peek(x); n <= 8 && ((c >= 'a' && c <= 'z') || c == '{' || c == '}' || c == '[' || c == ']' || c == '!'); c = lex_at(x, x->i + n))
 		n++;
-	if (!n || !lex_is_break(lex_at(x, x->i + n)))
+	for (to = x->i + n; lex_is_joined(x, to);)
+		to += 2;
+	if (!n || !lex_is_break(lex_at(x, to)))
 		return -1;
 	for (size_t k = 0; k < ARRAY_SIZE(reserved_words); k++) {
-		if (strlen(reserved_words[k].text) == n && !memcmp(reserved_words[k].text, x->s + x->i, n)) {
+		if (reserved_words[k].text[0] == x->s[x->i] && strlen(reserved_words[k].text) == n && !memcmp(reserved_words[k].text, x->s + x->i, n)) {
 			*ret_end = x->i + n;
 			return (int)k;
 		}
@@ -84,7 +86,7 @@ enum reserved lex_reserved_id(int k)
 bool lex_is_reserved(const struct lex *x, const struct word *w)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(reserved_words); k++)
-		if (word_is(x->sh, w, reserved_words[k].text))
+		if (word_value(x->sh, w)[0] == reserved_words[k].text[0] && word_is(x->sh, w, reserved_words[k].text))
 			return true;
 	return false;
 }
@@ -162,7 +164,7 @@ bool lex_redirect(struct lex *x, uint32_t start)
 
 	x->sh->redirects[index].kind = kind;
 	x->sh->redirects[index].tabs = tabs;
-	x->sh->redirects[index].op = (struct span){ start, x->i };
+	x->sh->redirects[index].op = (struct place){ start, x->i };
 	if (!lex_operator_ends(x) || !lex_blanks(x) || !lex_word(x, MODE_PLAIN, &word))
 		return false;
 	/* "> 2> x": the 2 belongs to the second one, so the first has no file */

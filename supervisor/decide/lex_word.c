@@ -339,7 +339,7 @@ bool lex_word(struct lex *x, enum word_mode mode, uint32_t *ret)
 		return lex_fail(x, x->i, x->i + (x->i < x->end), "a word is missing here");
 	w.flags |= w.depth ? WORD_OPEN_BRACE : 0;
 	word = &x->sh->words[index];
-	word->raw = (struct span){ w.start, x->i };
+	word->raw = (struct place){ w.start, x->i };
 	word->len = (uint32_t)(x->n_buf - w.base);
 	word->value = lex_add_text(x, x->buf + w.base, word->len);
 	word->known = w.known == SIZE_MAX ? word->len : (uint32_t)w.known;
@@ -356,6 +356,7 @@ void lex_link(struct lex *x, uint32_t word, uint32_t command, unsigned flags)
 
 	x->sh->words[word].flags |= flags;
 	x->sh->words[word].command = command;
+	x->sh->words[word].before = c->last;
 	if (c->first == NO_INDEX)
 		c->first = word;
 	else

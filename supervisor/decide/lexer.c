@@ -8,7 +8,7 @@ bool lex_fail(struct lex *x, uint32_t start, uint32_t end, const char *error)
 {
 	if (!x->sh->error) {
 		x->sh->error = error;
-		x->sh->error_at = (struct span){ start, end < x->sh->len ? end : (uint32_t)x->sh->len };
+		x->sh->error_at = (struct place){ start, end < x->sh->len ? end : (uint32_t)x->sh->len };
 	}
 	return false;
 }
@@ -19,7 +19,7 @@ static void *grow(void *array, uint32_t n, uint32_t *cap, size_t size)
 {
 	if (n < *cap)
 		return array;
-	*cap = *cap ? *cap * 2 : 16;
+	*cap = *cap ? *cap * 2 : 32;
 	return xreallocarray(array, *cap, size);
 }
 
@@ -29,7 +29,7 @@ struct mark *lex_mark(struct lex *x, enum mark_kind kind, uint32_t start, uint32
 
 	sh->marks = grow(sh->marks, sh->n_marks, &sh->cap_marks, sizeof(*sh->marks));
 	sh->marks[sh->n_marks] = (struct mark){
-		.kind = kind, .at = { start, end }, .word = x->word, .command = x->command, .first = NO_INDEX, .end = NO_INDEX,
+		.kind = kind, .at = { start, end }, .word = x->word, .command = x->command, .outer = x->subst, .first = NO_INDEX, .end = NO_INDEX,
 	};
 	return &sh->marks[sh->n_marks++];
 }
@@ -39,7 +39,7 @@ uint32_t lex_new_word(struct lex *x)
 	struct shell *sh = x->sh;
 
 	sh->words = grow(sh->words, sh->n_words, &sh->cap_words, sizeof(*sh->words));
-	sh->words[sh->n_words] = (struct word){ .next = NO_INDEX, .command = NO_INDEX };
+	sh->words[sh->n_words] = (struct word){ .next = NO_INDEX, .before = NO_INDEX, .command = NO_INDEX };
 	return sh->n_words++;
 }
 
@@ -60,6 +60,8 @@ uint32_t lex_new_redirect(struct lex *x)
 
 	sh->redirects = grow(sh->redirects, sh->n_redirects, &sh->cap_redirects, sizeof(*sh->redirects));
 	sh->redirects[sh->n_redirects] = (struct redirect){ .target = NO_INDEX, .command = x->command };
+	if (x->command != NO_INDEX && !sh->commands[x->command].n_redirects++)
+		sh->commands[x->command].redirect = sh->n_redirects;
 	return sh->n_redirects++;
 }
 
@@ -188,9 +190,9 @@ static bool here_document(struct lex *x, uint32_t index)
 			return lex_fail(x, r.op.start, delimiter->raw.end, "a here-document without its end");
 		if (!here_line(x, &r, x->sh->text + delimiter->value, delimiter->len, &found))
 			return false;
-		x->sh->redirects[index].body = (struct span){ start, at };
+		x->sh->redirects[index].body = (struct place){ start, at };
 	}
-	return r.quoted || lex_here_body(x, &x->sh->redirects[index]);
+	return r.quoted || lex_here_body(x, index);
 }
 
 /*
@@ -274,7 +276,7 @@ void shell_release(struct shell *sh)
 
 bool word_is(const struct shell *sh, const struct word *w, const char *text)
 {
-	return !(w->flags & WORD_UNKNOWN) && strlen(text) == w->len && !memcmp(word_value(sh, w), text, w->len);
+	return !(w->flags & WORD_UNKNOWN) && text[0] == word_value(sh, w)[0] && strlen(text) == w->len && !memcmp(word_value(sh, w), text, w->len);
 }
 
 size_t command_words(const struct shell *sh, const struct shell_command *c, const struct word **ret, size_t max)

@@ -12,7 +12,7 @@
 enum { SHELL_TEXT_MAX = 16 << 20, SHELL_DEPTH_MAX = 60 };
 #define NO_INDEX UINT32_MAX
 
-struct span { uint32_t start, end; }; /* byte offsets into the text, end exclusive */
+struct place { uint32_t start, end; }; /* byte offsets into the text, end exclusive */
 
 enum word_flag {
 	WORD_SINGLE = 1 << 0, WORD_DOUBLE = 1 << 1, WORD_ANSI = 1 << 2, WORD_ESCAPE = 1 << 3, /* how parts of it are quoted */
@@ -30,10 +30,10 @@ enum word_flag {
 #define WORD_UNKNOWN (WORD_PARAM | WORD_SUBST | WORD_ARITH)
 
 struct word {
-	struct span raw;
+	struct place raw;
 	uint32_t value, len;  /* in shell.text, NUL after it: quotes removed, expansions left out, globs and braces as written */
 	uint32_t known;       /* bytes of value before the first expansion; len when there is none */
-	uint32_t next;        /* of the same command, or NO_INDEX */
+	uint32_t next, before; /* of the same command, or NO_INDEX */
 	uint32_t command;     /* NO_INDEX: of none */
 	unsigned flags;
 };
@@ -42,11 +42,12 @@ enum shell_kind { SHELL_SIMPLE, SHELL_LOOP, SHELL_CASE, SHELL_COND, SHELL_ARITH,
 
 struct shell_command {
 	enum shell_kind kind; /* of the others only the words are kept: lists of loops, patterns, operands */
-	struct span raw;
+	struct place raw;
 	uint32_t first, last;   /* words, assignments included */
 	uint32_t n_words;       /* without assignments; 0: assignments or redirections alone */
 	uint32_t name;          /* the first of those, or NO_INDEX */
 	uint32_t subst;         /* the mark of the substitution that it stands in, or NO_INDEX */
+	uint32_t redirect, n_redirects; /* the first of its redirections; the others may stand apart */
 	bool piped_from, piped_to;
 	bool in_function;
 };
@@ -58,11 +59,12 @@ enum redirect_kind {
 
 struct redirect {
 	enum redirect_kind kind;
-	struct span op;
+	struct place op;
 	uint32_t target;      /* word */
 	uint32_t command;     /* NO_INDEX: of a compound command */
-	struct span body;     /* of a here-document */
+	struct place body;     /* of a here-document */
 	bool quoted, tabs;    /* its delimiter was quoted: nothing in the body expands; <<- */
+	bool expands;         /* something in the body does */
 };
 
 enum mark_kind {
@@ -77,9 +79,9 @@ enum mark_kind {
 
 struct mark {
 	enum mark_kind kind;
-	struct span at;
-	struct span name;     /* MARK_PARAM */
-	uint32_t word, command; /* where it stands; NO_INDEX: nowhere */
+	struct place at;
+	struct place name;     /* MARK_PARAM */
+	uint32_t word, command, outer; /* where it stands, and in which substitution; NO_INDEX: in none */
 	uint32_t first, end;  /* commands of a substitution */
 	bool quoted;          /* inside double quotes or a here-document */
 };
@@ -92,7 +94,7 @@ struct shell {
 	struct mark *marks;         uint32_t n_marks, cap_marks;
 	char *text;                 uint32_t n_text, cap_text;
 	const char *error;          /* static; NULL: all of it was understood */
-	struct span error_at;
+	struct place error_at;
 };
 
 /* Reads len bytes at source, which must stay. True when everything was understood; else ret->error says what was not. */

@@ -56,7 +56,7 @@ bool lex_double_quotes(struct lex *x, struct word_state *w);
 bool lex_process(struct lex *x, struct word_state *w); /* <( and >( */
 bool lex_dollar(struct lex *x, struct word_state *w, bool quoted);
 bool lex_backtick(struct lex *x, struct word_state *w, bool quoted);
-bool lex_here_body(struct lex *x, const struct redirect *r);
+bool lex_here_body(struct lex *x, uint32_t redirect);
 bool lex_arithmetic(struct lex *x);    /* after "((", up to and with "))" */
 
 /* lex_tokens.c */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { R = 1, S = 2, E = 4, P = 8, T = 16, G = 32, POLICY = R | S | E | P | G, ALL = POLICY | T };
+enum { R = 1, S = 2, E = 4, P = 8, T = 16, G = 32, C = 64, D = 128, POLICY = R | S | E | P | G | D, ALL = POLICY | T | C };
 
 #define SECTION(id, title) enum { SECTION_##id = __COUNTER__ };
 #include "supervisor/options.def"
@@ -42,7 +42,7 @@ static void print_sentence(const char *s)
 
 static void print_commands(unsigned commands)
 {
-	static const char *const names[] = { "run", "status", "explain", "profile", "trust", "settings", "connect" };
+	static const char *const names[] = { "run", "status", "explain", "profile", "trust", "settings", "connect", "decide" };
 	const char *separator = "";
 
 	if (commands == POLICY || commands == ALL)

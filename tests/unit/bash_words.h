@@ -18,6 +18,15 @@ enum { JUDGE_WORDS = 512 };
 
 /* ---- what the lexer says that bash will do ---- */
 
+/* A variable of it may have a value. */
+static inline bool sets_variables(const struct shell *sh)
+{
+	for (uint32_t i = 0; i < sh->n_commands; i++)
+		if (sh->commands[i].kind == SHELL_LOOP || (sh->commands[i].first != NO_INDEX && sh->commands[i].first != sh->commands[i].name))
+			return true;
+	return false;
+}
+
 /* Every expansion of the word becomes nothing there: the value is the word. */
 static inline bool is_predictable(const struct shell *sh, uint32_t index)
 {
@@ -36,7 +45,7 @@ static inline bool is_predictable(const struct shell *sh, uint32_t index)
 		if (m->kind == MARK_PROCESS)
 			return false;
 		/* lower case names are not set */
-		if (m->kind == MARK_PARAM && (sh->source[m->at.start + 1] == '{' || !(*name >= 'a' && *name <= 'z')))
+		if (m->kind == MARK_PARAM && (sets_variables(sh) || sh->source[m->at.start + 1] == '{' || !(*name >= 'a' && *name <= 'z')))
 			return false;
 	}
 	return true;

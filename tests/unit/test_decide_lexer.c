@@ -49,7 +49,7 @@ Test(decide_lexer, commands_and_words)
 		{ "! a", "a" }, { "time -p a", "a" }, { "time -- a", "a" }, { "a=(b 'c d')", "a= b c d" }, { "declare a=(b)", "declare a= b" },
 		{ "echo ${x:-$(y)} ${x%\"a\"}", "echo [] []|y" }, { "echo \"${x:-a b}\"", "echo []" }, { "awk '{print $1}' f", "awk {print $1} f" },
 		{ "find . -exec rm {} \\;", "find . -exec rm {} ;" }, { "echo \"$(echo \"$(a)\")\"", "echo []|echo []|a" },
-		{ "a <<<\"b c\"", "a <<<b c" }, { "a &>x", "a &>x" }, { "echo \\\xc3\xa9", "echo \xc3\xa9" }, { "echo $", "echo $" }, { "echo \"$\"", "echo $" },
+		{ "for i in a; do\\\n\tb; done", "b" }, { "if\\\n a; then b; fi", "a|b" }, { "a <<<\"b c\"", "a <<<b c" }, { "a &>x", "a &>x" }, { "echo \\\xc3\xa9", "echo \xc3\xa9" }, { "echo $", "echo $" }, { "echo \"$\"", "echo $" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -71,7 +71,7 @@ Test(decide_lexer, what_is_not_understood)
 		{ "| a", 0, 1 }, { "a ;; b", 2, 3 }, { "(a", 2, 2 }, { "a)", 1, 2 }, { "{ a", 3, 3 }, { "if a; then b", 12, 12 }, { "fi", 0, 1 }, { "a (b)", 3, 4 },
 		{ "a >", 3, 3 }, { "cat <<E\nx", 4, 7 }, { "a\\", 1, 2 }, { "echo `a \\$x`", 8, 9 }, { "echo $((1)", 6, 10 }, { "((a); b)", 0, 4 },
 		{ "echo $[1]", 5, 7 }, { "echo $'\\0'", 7, 9 }, { "echo $'\\c'", 7, 9 }, { "coproc a", 0, 1 }, { "a |\\\n| b", 3, 6 }, { "echo \"${x:-'a'}\"", 11, 12 },
-		{ "x[1 2]=3", 0, 3 }, { "echo ${a b}", 5, 9 }, { "if\\\n a", 0, 4 }, { "\"f\"() { a; }", 3, 4 }, { "echo $(cat <<E\nx\nE\na)", 19, 20 }, { "]]", 0, 1 },
+		{ "x[1 2]=3", 0, 3 }, { "echo ${a b}", 5, 9 }, { "i\\\nf a", 0, 4 }, { "\"f\"() { a; }", 3, 4 }, { "echo $(cat <<E\nx\nE\na)", 19, 20 }, { "]]", 0, 1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -9,6 +9,9 @@
 #define LLVMFuzzerTestOneInput fuzz_coverage
 #include "tests/fuzz/fuzz_coverage.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_decide
+#include "tests/fuzz/fuzz_decide.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_glob
 #include "tests/fuzz/fuzz_glob.c"
 #undef LLVMFuzzerTestOneInput
@@ -83,6 +86,7 @@ static void run_seeds(target *f, const char *name)
 }
 
 Test(fuzz, coverage) { run_seeds(fuzz_coverage, "coverage"); }
+Test(fuzz, decide)   { run_seeds(fuzz_decide, "decide"); }
 Test(fuzz, glob)     { run_seeds(fuzz_glob, "glob"); }
 Test(fuzz, hosts)    { run_seeds(fuzz_hosts, "hosts"); }
 Test(fuzz, image)    { run_seeds(fuzz_image, "image"); }
