@@ -164,7 +164,7 @@ static void add_part(struct str *to, const struct answer *a, const char *command
 		return;
 	_cleanup_free_ char *part = strf("%.*s", (int)n, command + a->at.start);
 	str_addf(to, "  at %u-%u: ", a->at.start, a->at.end);
-	str_add_escaped(to, part);
+	str_add_visible(to, part);
 	str_add(to, "\n");
 }
 

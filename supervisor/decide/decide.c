@@ -54,9 +54,13 @@ static char *shown(const struct shell *sh, uint32_t part)
 {
 	const struct place at = sh->commands[part].raw;
 	const size_t n = at.end - at.start;
-	_cleanup_free_ char *text = strf("%.*s", (int)(n < 60 ? n : 60), sh->source + at.start), *escaped = str_escape(text);
+	_cleanup_free_ char *text = strf("%.*s", (int)(n < 60 ? n : 60), sh->source + at.start);
+	struct str s = STR_INIT;
 
-	return strf("'%s%s'", escaped, n < 60 ? "" : "...");
+	str_add(&s, "'");
+	str_add_visible(&s, text);
+	str_add(&s, n < 60 ? "'" : "...'");
+	return str_take(&s);
 }
 
 /* ---- sandbox or not ---- */
