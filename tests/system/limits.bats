@@ -160,6 +160,48 @@ for line in open("/proc/self/maps"):
 	assert_file_absent "$HOME/.cache/limits"
 }
 
+# ---- with bubblewrap ----
+
+@test "with bubblewrap, a protected name that does not exist yet is held by the shim alone" {
+	require_feature bwrap
+	with_backend bwrap,filter,preload
+	own raw_static
+	run_in "$PROJECT" -- hurdle run -q -- sh -c ': >.bashrc'
+	assert_file_absent .bashrc
+	run_in "$PROJECT" -- hurdle run -q -- ./raw_static write "$PROJECT/.bashrc"
+	assert_status 0
+	assert_file_content .bashrc hit
+}
+
+@test "with bubblewrap, a unix socket outside is connected to without libc" {
+	require_feature bwrap
+	require_tool python3
+	with_backend bwrap,filter
+	python3 -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); open("listening", "w"); s.settimeout(20)
+try: s.accept(); print("connected")
+except OSError: pass' "$OUTSIDE/s" >heard 3>&- &
+	local server=$! try
+	for try in {1..100}; do [[ ! -e listening ]] || break; sleep 0.05; done
+	run_in "$PROJECT" -- hurdle run -q -- python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$OUTSIDE/s"
+	assert_status 0
+	wait "$server"
+	assert_file_content heard connected
+}
+
+@test "with bubblewrap, a pattern of allowWrite opens the directory that it begins in" {
+	require_feature bwrap
+	with_backend bwrap,filter,preload
+	own raw_static
+	mkdir "$OUTSIDE/logs"
+	run_in "$PROJECT" -- hurdle run -q --allow-write "$OUTSIDE/logs/*.log" -- sh -c ': >"$1/a.log"; : >"$1/b.txt"' - "$OUTSIDE/logs"
+	assert_file_present "$OUTSIDE/logs/a.log"
+	assert_file_absent "$OUTSIDE/logs/b.txt"
+	run_in "$PROJECT" -- hurdle run -q --allow-write "$OUTSIDE/logs/*.log" -- ./raw_static write "$OUTSIDE/logs/b.txt"
+	assert_file_content "$OUTSIDE/logs/b.txt" hit
+}
+
 # ---- with Landlock ----
 
 with_landlock() {
