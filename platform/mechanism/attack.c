@@ -35,14 +35,17 @@ static int opens(const char *path, int flags)
 	return answer(fd);
 }
 
+static size_t append(char to[PATH_SIZE], size_t n, const char *s)
+{
+	while (*s && n < PATH_SIZE - 1)
+		to[n++] = *s++;
+	to[n] = '\0';
+	return n;
+}
+
 static const char *join(char to[PATH_SIZE], const char *directory, const char *name)
 {
-	size_t n = strlen(directory), m = strlen(name);
-	if (n + m + 2 > PATH_SIZE)
-		return directory;
-	memcpy(to, directory, n);
-	to[n] = '/';
-	memcpy(to + n + 1, name, m + 1);
+	append(to, append(to, append(to, 0, directory), "/"), name);
 	return to;
 }
 

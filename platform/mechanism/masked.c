@@ -96,7 +96,7 @@ static bool is_secret_line(const char *line, size_t n)
 	const char *const end = line + n;
 
 	/* without a value the line is a section or a part of a longer value, of which the shape decides */
-	if (value < end && memchr("#;", *key, 2) == NULL && is_secret_key(key, key_len))
+	if (value < end && *key != '#' && *key != ';' && is_secret_key(key, key_len))
 		return true;
 	while (value < end && strchr(" \t=:\"'", *value))
 		value++;

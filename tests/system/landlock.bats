@@ -29,6 +29,7 @@ metadata='chmod|chown|utim|xattr|setattr|setflags|access_3'
 	done
 	assert_equal "$(level_of net.unix)" 'none landlock'
 	# denied inside of a root, and denied where no root is
+	# shellcheck disable=SC2153 # OUTSIDE is setup_sandbox's
 	hurdle status --rules --deny-write "$PROJECT/x" --deny-write "$OUTSIDE/x" --deny-read "$PROJECT/y" --deny-read "$OUTSIDE/y" >"$OUTSIDE/rules"
 	grep -q $'^fs.write.deny\tnone\t.*denyWrite '"$PROJECT/x" "$OUTSIDE/rules"
 	grep -q $'^fs.write.deny\tkernel\t.*denyWrite '"$OUTSIDE/x" "$OUTSIDE/rules"
