@@ -669,8 +669,14 @@ def hosts_file(directory):
 @case
 def its_own_process_is_confined(_):
     with Proxy("allow=127.0.0.1") as p:
-        with open(f"/proc/{p.pid}/status") as f:
-            fields = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+        # it was only just started
+        end = time.monotonic() + 10
+        while True:
+            with open(f"/proc/{p.pid}/status") as f:
+                fields = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+            if fields["NoNewPrivs"] == "1" and int(fields["CapEff"], 16) == 0 or time.monotonic() > end:
+                break
+            time.sleep(0.02)
         assert fields["NoNewPrivs"] == "1" and int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == 0, fields
         if os.geteuid() == 0 and fields["Uid"].split()[0] != "0":
             assert set(fields["Uid"].split()) == {"65534"} and fields.get("Groups", "").split() == [], fields
