@@ -161,7 +161,7 @@ static void __attribute__((noreturn)) proof_child(struct launch *l, char *const 
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	stage_close_descriptors(NULL, 0);
+	stage_close_descriptors(NULL, 0, !l->host->caps[CAP_CLOSE_RANGE].available);
 	stage_drop_rights(session_dropped_caps(l->host));
 	if (!l->host->ancestors_measured)
 		measure_ancestors(l->host);
@@ -251,6 +251,7 @@ int preload_begin_proof(struct launch *l, struct err *err)
 		return r;
 	host_list_ancestors(l->host);
 	l->canary = strf("%s/" WIRE_CANARY, l->session.dir);
+	host_has(l->host, CAP_CLOSE_RANGE); /* before the child, which may not ask */
 	l->proof_failure = start_proof(l, 0);
 	return 0;
 }

@@ -34,10 +34,10 @@ static long call(long number, long a, long b, long c, long d, long e)
 }
 
 /* Where close_range is missing (Linux 5.9), one by one up to the limit. */
-static void close_from(unsigned first, unsigned last)
+static void close_from(unsigned first, unsigned last, uint32_t one_by_one)
 {
 	struct { uint64_t now, most; } limit = { 1024, 0 };
-	if (first > last || call(SYS_close_range, first, last, 0, 0, 0) == 0)
+	if (first > last || (!one_by_one && call(SYS_close_range, first, last, 0, 0, 0) == 0))
 		return;
 	if (last == ~0u) {
 		call(SYS_prlimit64, 0, 7 /* RLIMIT_NOFILE */, 0, (long)&limit, 0);
@@ -47,16 +47,16 @@ static void close_from(unsigned first, unsigned last)
 		sys_close((int)fd);
 }
 
-void stage_close_descriptors(const int32_t *keep, uint32_t n_keep)
+void stage_close_descriptors(const int32_t *keep, uint32_t n_keep, uint32_t one_by_one)
 {
 	unsigned from = LOWEST_KEPT;
 	for (uint32_t i = 0; i < n_keep; i++) {
 		if (keep[i] < LOWEST_KEPT)
 			continue;
-		close_from(from, (unsigned)keep[i] - 1);
+		close_from(from, (unsigned)keep[i] - 1, one_by_one);
 		from = (unsigned)keep[i] + 1;
 	}
-	close_from(from, ~0u);
+	close_from(from, ~0u, one_by_one);
 }
 
 /* Ambient ones first: they would come back at exec. The bounding set keeps set-id root programs from regaining them. */
@@ -159,7 +159,7 @@ static long exec_program(struct stage *s)
 static void close_all_but_kept(const struct stage *s)
 {
 	const int32_t *keep = at(s, s->keep);
-	stage_close_descriptors(keep, s->n_keep);
+	stage_close_descriptors(keep, s->n_keep, s->one_by_one);
 	for (uint32_t i = 0; i < s->n_keep; i++) {
 		bool own = keep[i] == s->landlock_fd || keep[i] == s->report_fd || keep[i] == s->events_fd || keep[i] == s->stderr_fd;
 		call(SYS_fcntl, keep[i], F_SETFD, own ? FD_CLOEXEC : 0, 0, 0);

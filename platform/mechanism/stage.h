@@ -24,6 +24,7 @@ struct stage {
 	int32_t  report_fd;        /* a socket for struct stage_report; -1: the caller is told instead */
 	int32_t  stderr_fd;        /* becomes descriptor 2, which was the walls' own until now; -1: it is already */
 	uint32_t main_pid_at;      /* offset in the page of events */
+	uint32_t one_by_one;       /* 1: close_range is not to be called here; whoever does may be killed for it */
 	uint32_t want_no_new_privs; /* 1: it works on this host, so its failure ends the start */
 	uint32_t filter, n_filter; /* struct sock_filter[] */
 	uint32_t keep, n_keep;     /* int32_t[], ascending: descriptors from 3 up that stay open: the above, and what is inherited */
@@ -48,7 +49,7 @@ struct stage_report { uint32_t kind, step; int32_t value; /* errno; wait status 
 long stage_enter(struct stage *s, enum stage_step *ret_step);
 /* The rights alone, for a child that measures: capabilities dropped, no_new_privs where there is such a thing. */
 long stage_drop_rights(uint64_t drop_caps);
-/* Every descriptor from 3 up is closed but those in keep, ascending. */
-void stage_close_descriptors(const int32_t *keep, uint32_t n_keep);
+/* Every descriptor from 3 up is closed but those in keep, ascending. one_by_one: without close_range. */
+void stage_close_descriptors(const int32_t *keep, uint32_t n_keep, uint32_t one_by_one);
 /* True when the block is whole as far as its own size says. */
 int stage_valid(const struct stage *s, uint64_t size);

@@ -103,6 +103,7 @@ struct stage *stage_block(const struct launch *l, const struct stage_options *o)
 		.magic = STAGE_MAGIC, .drop_caps = l->confine.drop_caps, .signal_mask = o->signal_mask, .close_low = o->close_low,
 		.landlock_fd = l->confine.landlock_fd, .events_fd = o->events_fd, .report_fd = o->report_fd, .stderr_fd = o->stderr_fd,
 		.main_pid_at = offsetof(struct wire_page, main_pid),
+		.one_by_one = !host_has(l->host, CAP_CLOSE_RANGE),
 		.want_no_new_privs = l->host->caps[CAP_NO_NEW_PRIVS].available, .n_filter = (uint32_t)l->confine.n_filter,
 	};
 	reserve(&b, sizeof s);

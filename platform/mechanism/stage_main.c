@@ -124,7 +124,7 @@ void stage_main(long *stack)
 		report(s, STAGE_FAILED, STAGE_STEP_FORK, -pid);
 		leave(FAILED);
 	}
-	stage_close_descriptors(&s->report_fd, 1);
+	stage_close_descriptors(&s->report_fd, 1, s->one_by_one);
 	int status = wait_for(s, pid);
 	end_others();
 	report(s, STAGE_EXITED, STAGE_STEP_NONE, status);
