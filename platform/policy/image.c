@@ -368,7 +368,8 @@ static void decide(struct walk *w, const struct image *img, enum access access, 
 		decide_connect(w, ret);
 	else
 		decide_write(w, access, ret);
-	if (ret->outcome == OUTCOME_ALLOW)
+	/* what nothing denies needs no allowing: the short way (may_deny_read) says the same */
+	if (ret->outcome == OUTCOME_ALLOW && (access != ACCESS_READ || w->hit[SLOT_DENY_READ].rule != IMAGE_NONE))
 		ret->rule = w->hit[access == ACCESS_READ ? SLOT_ALLOW_READ : access == ACCESS_CONNECT ? SLOT_ALLOW_SOCKET : SLOT_ALLOW_WRITE].rule;
 }
 
